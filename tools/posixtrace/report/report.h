@@ -29,7 +29,6 @@ struct report {
 	bool header;
 };
 
-
 enum { REPORT_HELP = 256 }; /* value of --help */
 
 extern const struct option_row report_options[];

@@ -2,8 +2,8 @@
 /*
  * report_sink.c - the sink of a flow, which selects the events of a trace of any format and prints
  * them as a table or by templates. The flow calls it from one thread, in the order of the trace.
- * Numbers, names and times come from a hostile file. The flow has only checked that each event has
- * a known type.
+ * Numbers, names and times may come from a hostile file. The flow has only checked that each event
+ * has a known type.
  */
 #include "report/report_sink.h"
 
@@ -203,7 +203,7 @@ static void read_schema(struct report_sink *sink, struct log_type *shown,
 		pick_mark_fields(sink->table.pick, type->fields);
 }
 
-/* Returns the number of a type in the trace or, if it has none, its number in the log. */
+/* Returns the number that the trace itself gives to a type, or otherwise the id of the type. */
 static uint32_t number_of(const struct fmt_type *type)
 {
 	return type->number ? (uint32_t)type->number : type->id;

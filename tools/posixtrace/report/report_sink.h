@@ -48,7 +48,10 @@ struct report_sink {
 	int status;
 };
 
-/* The sink as a format. Its context is the struct report_sink passed to report_sink_use(). */
+/*
+ * The sink as a format, to which a flow can write. Its context is the struct report_sink passed to
+ * report_sink_use().
+ */
 extern const struct format report_format;
 void report_sink_use(struct report_sink *sink);
 

@@ -14,7 +14,10 @@
 #define ID_WIDTH    7
 #define EVENT_WIDTH 24
 
-/* The widths of the forms of base/when.h: nanoseconds; UTC, with a Z at its end; local time. */
+/*
+ * Returns the width of a time in a form of base/when.h: nanoseconds; UTC, with a Z at its end;
+ * local time.
+ */
 static size_t time_width(enum when_form when)
 {
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;

@@ -2,9 +2,10 @@
 /*
  * data.c - names objects by the symbols of variables.
  *
- * A log has the mappings of code only. The data of a file is mapped behind its code, at the same
- * distance as in the file's symbols. So the file of an address is the file with the greatest base
- * that is not above the address. The symbol table of that file decides whether a variable is there.
+ * A log has the mappings of code only. The data of a file is mapped behind its code, at the
+ * distance that their addresses have in the file. So the file of an address is the file with the
+ * greatest base that is not above the address. The symbol table of that file decides whether a
+ * variable is there.
  */
 #include "symbols/data.h"
 
@@ -20,13 +21,14 @@
 #include "symbols/symbols.h"
 
 /*
- * A process also has the mappings of its ancestors. At most this number of processes is searched.
+ * A process inherits the mappings of its ancestors. The search considers at most this number of
+ * processes.
  */
 #define ANCESTORS 16
 #define SYMBOL_BYTES 512 /* a longer name of a function loses its end */
 #define NAMES_MAX (1u << 16) /* when the cache has this number of names, it is emptied */
 
-/* The name of an address of a process while a mapping is valid. */
+/* The name that an address of a process has from from_ns until until_ns. */
 struct named {
 	pid_t pid;
 	uint64_t pointer;

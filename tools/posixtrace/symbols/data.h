@@ -3,8 +3,8 @@
  * data.h - names of objects in the memory of a traced process, such as locks.
  *
  * The program may have named an object by posix_trace_object_np(3). An object without such a name
- * may be a variable of the program or of a library. The symbol table of the file has the name
- * of the variable. Only one thread uses this file.
+ * may be a variable of the program or of a library. Then the symbol table of that file has its
+ * name. Only one thread may call these functions.
  */
 #ifndef POSIXTRACE_SYMBOLS_DATA_H
 #define POSIXTRACE_SYMBOLS_DATA_H
@@ -12,9 +12,10 @@
 #include "log/logfile.h"
 
 /*
- * Returns the name that an object at the address `pointer` of a process had at this time, or NULL
- * if no name is known. The name of a variable is VARIABLE, or VARIABLE+0xOFFSET inside of it. The
- * name is in object->name. No other member of *object is valid.
+ * Returns the name that an object at the address "pointer" of a process had at this time, or NULL
+ * if no name is known. For a variable, the name is VARIABLE, or VARIABLE with a path to a member
+ * such as VARIABLE[3].lock, or VARIABLE+0xOFFSET. The name is in object->name. No other member of
+ * *object is valid.
  */
 const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
 		      struct posix_trace_object_np *object);

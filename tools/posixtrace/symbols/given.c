@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* given.c - keeps symbols that were found elsewhere. */
+/* given.c - keeps symbols that were fetched with a trace. */
 #include "symbols/given.h"
 
 #include <stdlib.h>

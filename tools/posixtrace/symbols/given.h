@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * given.h - symbols that were found elsewhere, for logs without notes of mapped files. Only the
- * thread that uses symbols.h uses these functions.
+ * given.h - symbols that were fetched with a trace. They are for logs that do not have the mapped files of
+ * the process. Only the thread that uses symbols.h uses these functions.
  */
 #ifndef POSIXTRACE_SYMBOLS_GIVEN_H
 #define POSIXTRACE_SYMBOLS_GIVEN_H
 
 #include "symbols/symbols.h"
 
-/* The kind of the address: a return address, or an instruction. GIVEN_FRAME: unknown. */
+/*
+ * The kind of the address: a return address, or the address of an instruction. GIVEN_FRAME: one of
+ * them, but it is not known which.
+ */
 enum given_kind { GIVEN_RETURN, GIVEN_EXACT, GIVEN_FRAME };
 
 struct given {

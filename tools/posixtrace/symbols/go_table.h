@@ -16,7 +16,7 @@
 struct go_table {
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t text;       /* address of the code, to which the table refers */
+	uint64_t text;       /* the addresses in the table count from this address */
 	uint64_t names, functions; /* offsets */
 	uint64_t count;      /* number of functions */
 };

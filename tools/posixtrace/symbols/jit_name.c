@@ -15,7 +15,10 @@ static const char *const v8_kinds[] = {
 	"JS:", "LazyCompile:", "InterpretedFunction:", "Function:", "Script:", "Eval:",
 };
 
-/* Returns the text behind V8's kind of code and its mark of the compiler; NULL: another form. */
+/*
+ * Returns the text behind V8's kind of code and behind the mark of the compiler that made the code.
+ * NULL: the text has another form.
+ */
 static char *behind_kind(char *text)
 {
 	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(*v8_kinds); i++) {

@@ -11,9 +11,9 @@ struct jit_name {
 };
 
 /*
- * Splits a name. The function knows the forms of V8 ("JS:*name /file.js:12:34") and of Python
- * ("py::name:file"). A name of another form is the function. The function changes the text, which
- * must exist as long as the result is used.
+ * Splits a name of the form of V8 ("JS:*name /file.js:12:34") or of Python ("py::name:file"). If it
+ * has another form, the whole name is the name of the function. jit_name_split() changes the text,
+ * which must exist as long as the result is used.
  */
 void jit_name_split(char *text, struct jit_name *name);
 

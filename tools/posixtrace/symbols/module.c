@@ -33,7 +33,7 @@ static struct {
 	size_t modules;
 } all;
 
-/* A file in a folder of --debug-dir, with its build-id. */
+/* The files directly in the folders of --debug-dir, with their build-ids. */
 static struct module_file {
 	char *path;
 	uint32_t id_len;

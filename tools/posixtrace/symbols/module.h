@@ -62,18 +62,18 @@ const char *module_function(struct module *module, uint64_t address);
 const char *module_variable(struct module *module, uint64_t address, uint64_t *offset);
 
 /*
- * Writes the path of members and indices to the member at an offset of a variable, such as the lock
+ * Writes the path to the member at an offset of a variable: names of members and indexes, such as
  * .pool[3].lock. The variable begins at the address "begin" of the file. Returns false if the file
- * has no debug information of the variable, or if no member begins at the offset.
- * *is_lock becomes true if the type of the member is a known type of locks.
+ * has no debug information about the variable, or if no member begins at the offset. *is_lock
+ * becomes true if the type of the member is a known type of locks.
  */
 bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
 		   size_t bytes, bool *is_lock);
 
 /*
  * Finds the function that contains an address of the file, and stores the address where this
- * function begins. The file need not have symbols. Returns false if the begin is not known. A
- * function that the compiler has divided has several begins.
+ * function begins. The file need not have symbols. Returns false if the begin is not known. If the
+ * compiler has divided a function, each part counts as a function.
  */
 bool module_begin(struct module *module, uint64_t address, uint64_t *begin);
 

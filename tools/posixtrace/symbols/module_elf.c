@@ -132,7 +132,7 @@ static const char *name_of(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
-/* Returns the name of the address in the symbol table. */
+/* Returns the name that the symbol table has for the address. */
 static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
 	GElf_Off offset;
@@ -142,8 +142,8 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 }
 
 /*
- * Returns the name of the address in the table of a Go program. A stripped program has this table,
- * too.
+ * Returns the name that the table of a Go program has for the address. A stripped program has this
+ * table, too.
  */
 static const char *in_go_table(struct module *module, Dwarf_Addr address)
 {
@@ -246,7 +246,10 @@ const char *module_variable(struct module *module, uint64_t address, uint64_t *o
 
 	if (module->lack || !module->elf)
 		return NULL;
-	/* elfutils would compare each symbol, which is slow for many addresses on the heap. */
+	/*
+	 * For an address outside of the file, elfutils would compare it with each symbol. That is
+	 * slow, because a log may have many addresses of the heap.
+	 */
 	dwfl_module_info(module->elf, NULL, &begin, &end, NULL, NULL, NULL, NULL);
 	if (address < begin || address >= end)
 		return NULL;

@@ -7,9 +7,9 @@
 
 /*
  * Shortens the demangled name of a function to its qualified name: the type of the result, the
- * arguments of templates and the parameters are removed, as in shop::item::total for "long
- * shop::item::total<int>(int) const". Returns false, and leaves the name as it is, if the form of
- * the name is not known.
+ * arguments of templates and the parameters are removed. For example, "long
+ * shop::item::total<int>(int) const" becomes "shop::item::total". If the form of the name is not
+ * known, the function returns false and does not change the name.
  */
 bool shorten(char *name);
 

@@ -187,8 +187,9 @@ static bool fill_compiled(struct known *entry, const struct posix_trace_mapping_
 }
 
 /*
- * Fills the entry. A return address may belong to the next line or function. So the function uses
- * the preceding address, which belongs to the call. Returns false if memory is lacking.
+ * Fills the entry. The instruction at a return address may belong to the next line or function. So
+ * find_symbol() looks up the address before it, which belongs to the call. Returns false if memory
+ * is lacking.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
 			uint64_t address, enum address_kind kind)

@@ -5,7 +5,8 @@
  * The log has the path and the build-id of the file that was mapped at the address. Only a file
  * with this build-id is used. If no file is found, or if the tool was built without elfutils, an
  * address is shown as MODULE+0xOFFSET. If the log has no mapping at the address, there is no
- * symbol. The log has the names of functions that the program compiled while it ran.
+ * symbol, unless given_add() has added one. The log itself has the names of functions that the
+ * program compiled while it ran.
  */
 #ifndef POSIXTRACE_SYMBOLS_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_SYMBOLS_H
@@ -63,7 +64,7 @@ bool symbols_option(int option, const char *value);
 
 /*
  * Returns the symbol of the event's address, or NULL if none is known. The symbol is valid until
- * the next call. In a sample and at the begin and end of a thread, the address is the address of an
+ * the next call. In events of samples, and of the begin or end of a thread, it is the address of an
  * instruction. In other events it is a return address.
  */
 const struct symbol *symbols_of(const struct logfile *log,
@@ -72,8 +73,8 @@ const struct symbol *symbols_of(const struct logfile *log,
 /*
  * Returns the symbol of an address of a process at a time. is_exact is true if a thread was at this
  * instruction. Otherwise the address is a return address. An instruction in a library of this
- * project has the name SYMBOLS_RECORDER. Return addresses there have the names of functions,
- * because the library calls functions of the C library for the program.
+ * project has the name SYMBOLS_RECORDER. A return address there keeps the name of its function,
+ * because there the library has called a function of the C library for the program.
  */
 const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				bool is_exact);

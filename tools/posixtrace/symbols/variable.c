@@ -78,7 +78,7 @@ static bool constant_address(Dwarf_Die *variable, uint64_t *address)
 
 /*
  * Adds the variables below an entry, also in namespaces, but not in functions. In a hostile file
- * the entries of namespaces may overlap, so the walk would not end without a limit.
+ * the entries of namespaces may overlap, so the number of entries is limited.
  */
 static void add_globals(struct walk *walk, Dwarf_Die *parent, unsigned depth)
 {
@@ -169,8 +169,8 @@ static bool may_have_lock(Dwarf_Die type)
 }
 
 /*
- * Replaces a type by the type of its member at *offset, and adds the name of the member to the
- * text.
+ * Replaces a type by the type of its member at *offset, and stores the name of the member in the
+ * text. *offset becomes the offset in the member. Returns false if there is no such member.
  */
 static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
@@ -261,7 +261,10 @@ static bool put_indexes(Dwarf_Die *array, uint64_t element, char *text, size_t b
 	return true;
 }
 
-/* Replaces the type of an array by the type of its elements, and adds the indexes to the text. */
+/*
+ * Replaces the type of an array by the type of its elements, and stores the indexes in the text.
+ * *offset becomes the offset in the element.
+ */
 static bool enter_element(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
 	Dwarf_Die array = *type;

@@ -3,8 +3,9 @@
  * top.c - the command top: shows the current activity of a process.
  *
  * The command has one thread. It reads events more often than it shows a page, because its stream
- * overwrites old events. The counts are exact nevertheless, because they come from the ledger.
- * Durations and locks are only those of the events that the command has read in time.
+ * overwrites old events, even if they were not read. The counts are exact nevertheless, because
+ * they come from the ledger. Durations and locks come only from the events that the command has
+ * read before they were overwritten.
  */
 #include "top/top.h"
 
@@ -106,8 +107,8 @@ static void write_page(const struct top_source *source, const struct top *top)
 }
 
 /*
- * Writes pages until --count is reached, the process ends, or a signal arrives. Returns a status of
- * the tool. The last page is written after the end of the process.
+ * Writes pages until --count is reached, the process ends, or a signal arrives. If the process
+ * ends, one more page is written. Returns a status of the tool.
  */
 static int write_pages(struct top_source *source, struct top *top)
 {
@@ -126,7 +127,7 @@ static int write_pages(struct top_source *source, struct top *top)
 	until.look_ms = TOP_READ_MS;
 	for (uint64_t n = 0; !err && end == UNTIL_TIME && (!pages || n < pages); n++) {
 		until_limit(&until, delay_ns);
-		while (!until_some(&until, &end)) /* reads often, before events are overwritten */
+		while (!until_some(&until, &end))
 			top_read(source, top);
 		source->ended = end == UNTIL_PROCESS_ENDED;
 		err = top_update(source, top);

@@ -3,10 +3,11 @@
  * top.h - the current activity of a process in numbers, for event types, latencies, threads, locks
  * and streams.
  *
- * The numbers of events of types and threads come from the ledger, so they are exact even if events
- * were lost. Latencies and locks are computed from the events that were read.
+ * For a process, the numbers of events of types and threads come from the ledger of the stream.
+ * They are exact, because the ledger also counts events that were lost. Latencies and locks are
+ * computed from the events that were read.
  *
- * Memory is bounded: spans/pairing.h and spans/locks.h have the limits.
+ * Memory is bounded: spans/pairing.h and spans/locks.h define the limits.
  */
 #ifndef POSIXTRACE_TOP_TOP_H
 #define POSIXTRACE_TOP_TOP_H
@@ -27,10 +28,10 @@ struct top_type {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	uint64_t events, before, lost; /* 'before': events at the last update */
 	double rate;
-	/* find_schema() has looked for the schema since the last update, or has found it */
+	/* find_schema() has found the schema, or has looked for it since the last update */
 	bool was_looked_up;
 	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
-	bool is_span;              /* the durations are the times of spans that this type ends */
+	bool is_span;              /* 'time' is of the spans that this type ends, not of calls */
 	char *span;                /* the name of these spans */
 	struct histogram time;     /* durations, in ns */
 	uint64_t total_ns;
@@ -38,8 +39,8 @@ struct top_type {
 
 struct top_thread {
 	pid_t pid, tid;
-	uint64_t handle;  /* the pthread_t; an object with this address has the name of the
-			   * thread */
+	uint64_t handle;  /* the pthread_t; the name of the thread is the name of the object at
+			   * this address */
 	uint64_t events, before;
 	double rate;
 };
@@ -77,8 +78,8 @@ void top_reset(struct top *top);
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 
 /*
- * Adds the durations and the lock of an event. "log" has the type of the event, even if the source
- * is a process.
+ * Adds an event to the durations and the locks. "log" is the log of the source, which has the types
+ * of the events even if the source is a process.
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event);
 
@@ -95,9 +96,9 @@ struct top_source {
 };
 
 /*
- * These functions open a running process or a log as the source. "families" are the families of the
- * preload library, and "stream_size" is in bytes. They return TOOL_OK, or another status after they
- * printed an error; nothing is open then.
+ * These functions open a running process or a log as the source. "families" are the families of
+ * calls that the preload library traces, and "stream_size" is in bytes. They return TOOL_OK, or
+ * another status after they printed an error; nothing is open then.
  */
 int top_open_process(struct top_source *source, pid_t pid, const char *families,
 		     size_t stream_size);
@@ -105,8 +106,9 @@ int top_open_log(struct top_source *source, const char *path, struct top *top);
 void top_close(struct top_source *source);
 
 /*
- * Reads the events of the process before they are overwritten. For most processes one call in
- * TOP_READ_MS is enough. Returns 0 or an error number.
+ * Reads the events that the process has recorded since the last call. The caller calls this
+ * function every TOP_READ_MS. Most processes do not overwrite unread events in this time. Returns 0
+ * or an error number.
  */
 #define TOP_READ_MS 50
 int top_read(struct top_source *source, struct top *top);
@@ -133,7 +135,11 @@ struct top_page {
 	size_t lines;
 };
 
-/* Makes a page of one part or of all; each part has at most the given number of rows. */
+/*
+ * Makes a page of one part or of all parts. Each part has at most the given number of rows. The
+ * rows of types and threads are in the order of their totals if "by_total" is true, and otherwise
+ * in the order of their rates.
+ */
 void top_page_make(struct top_page *page, const struct top_source *source, const struct top *top,
 		   enum top_view view, bool by_total, size_t rows);
 void top_page_fini(struct top_page *page);

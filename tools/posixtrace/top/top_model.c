@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * top_model.c - durations and locks of the events that top reads. The files in spans/ pair events
- * to spans and sum up the times of locks. The command latency uses them too.
+ * top_model.c - durations and locks of the events that top reads. The files in spans/ make a span
+ * of two events and sum up the times of locks. The command latency uses them too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,8 +97,8 @@ struct top_type *top_type(struct top *top, trace_event_id_t id)
 }
 
 /*
- * Looks for the schema of a type. A process may describe a type after its first events.
- * logfile_type() reads a type only once, so it is called only when the type has a schema.
+ * Looks for the schema of a type. A process may register the schema after the first events of the
+ * type. logfile_type() reads a type only once, so it is called only when the type has a schema.
  */
 static void find_schema(struct top_type *type, struct logfile *log)
 {
@@ -110,8 +110,8 @@ static void find_schema(struct top_type *type, struct logfile *log)
 }
 
 /*
- * Adds one event to durations and locks. For most types, which have no schema, nothing is added. An
- * event that reports a loss closes the open spans, because their ends may have been lost.
+ * An event whose type has no schema is not added. An event that reports a loss closes the open
+ * spans, because their ends may have been lost.
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event)
 {

@@ -3,8 +3,8 @@
  * top_page.c - the pages of top, line by line.
  *
  * A page is an array of lines that does not depend on a terminal, so the screen and --batch show
- * the same text. Names from the process or the log are hostile; text_name() and text_safe() write
- * them.
+ * the same text. Names from the process or the log may be hostile, so they are written by
+ * text_name() and text_safe(), which escape them.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void top_page_heading(struct top_page *page, const char *text)
 	end_line(page, true);
 }
 
-/* All columns of numbers have twelve characters, so headings need no computation. */
+/* All columns of numbers have twelve characters, so the headings are constants. */
 static void put_count(uint64_t count)
 {
 	out_printf(&line, "%12llu", (unsigned long long)count);
@@ -64,7 +64,7 @@ static void put_rate(double rate)
 	out_printf(&line, rate < 10 && rate > 0 ? "%12.1f" : "%12.0f", rate);
 }
 
-/* Writes a blank and a duration in at least twelve columns; the unit keeps the number short. */
+/* Writes a blank and a duration with its unit, in at least twelve columns together. */
 static void put_time(uint64_t ns)
 {
 	char text[24];
@@ -137,8 +137,8 @@ static int order_latencies(const void *a, const void *b)
 }
 
 /*
- * Returns the types with events, or with latencies, in order. The caller frees the array; it is
- * NULL if memory is lacking.
+ * Returns the types that have events or, if "latencies" is true, the types that have durations, in
+ * the order of the page. The caller frees the array; it is NULL if memory is lacking.
  */
 static struct top_type **sorted_types(const struct top *top, size_t *count, bool latencies)
 {
@@ -242,8 +242,8 @@ static void put_thread_name(const struct top_source *source, const struct top_th
 }
 
 /*
- * Writes the part of threads. The thread of this command is omitted. This thread also has events,
- * because it controls the stream.
+ * Writes the part of threads. The threads of this command are omitted. The stream has events of
+ * this command, because the command controls the stream.
  */
 static void put_threads(struct top_page *page, const struct top_source *source,
 			const struct top *top, size_t rows)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * top_screen.c - top on a terminal. Signals arrive through a descriptor, so that the terminal is
- * restored whatever signal ends the command, except after SIGKILL.
+ * top_screen.c - top on a terminal. The command reads the signals that end it from a descriptor. So
+ * it restores the terminal before it ends.
  *
  * NCURSES_NOMACROS is needed, because otherwise ncurses defines its functions as macros, with names
  * such as erase. The functions of ncurses are not safe in signal handlers. Therefore the signals
@@ -35,9 +35,9 @@ static const char keys[] =
 	"q quit  Tab next part  a all  s sort  p pause  r reset  arrows scroll";
 
 /*
- * Draws the page as of the last update. In the view of all parts each part gets a quarter of the
- * lines. ncurses sends only the changes to the terminal. The page is made anew each time, also for
- * a key.
+ * Draws the page as of the last update. If all parts are shown, each of the first four parts gets
+ * about a quarter of the lines. Each call makes the page anew, but ncurses sends only the changes
+ * to the terminal.
  */
 static void draw_page(struct screen *screen)
 {
@@ -160,7 +160,8 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		if (poller[1].revents & (POLLHUP | POLLERR))
 			screen->quit = true; /* the terminal does not exist any more */
 		/*
-		 * Keys may arrive faster than they are read, so the loop also ends with the delay.
+		 * Keys may arrive faster than they are read, so the loop also ends when the delay
+		 * is over.
 		 */
 		while ((key = getch()) != ERR) {
 			execute_key(screen, key);
@@ -181,7 +182,8 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 
 /*
  * Updates and draws until the user quits, or until this number of pages was shown, each of them for
- * a delay; 0: no limit. A pause is no page. Returns 0 or an error number, which ends the command.
+ * a delay; 0: no limit. Pages that are drawn during a pause do not count. Returns 0 or an error
+ * number, which ends the command.
  */
 static int run_screen(struct screen *screen, int64_t delay_ns, uint64_t pages)
 {

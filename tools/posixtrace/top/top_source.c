@@ -22,7 +22,7 @@
 #include "log/tally.h"
 #include "top/top.h"
 
-/* the most events of one call, since a process may record faster than this command reads */
+/* the most events that one call of top_read() reads */
 #define EVENTS_AT_ONCE 2000000
 
 /*
@@ -267,7 +267,7 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 int top_read(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
-	unsigned char data[1024]; /* fields of durations and locks are in the first bytes */
+	unsigned char data[1024]; /* the fields that spans and locks need are in these bytes */
 	int unavailable, err = 0;
 
 	if (!source->pid)
