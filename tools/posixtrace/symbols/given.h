@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * given.h - symbols that were fetched with a trace. They are for logs that do not have the mapped files of
- * the process. Only the thread that uses symbols.h uses these functions.
+ * given.h - symbols that were fetched with a trace. They are for logs that do not have the mapped
+ * files of the process. Only the thread that uses symbols.h uses these functions.
  */
 #ifndef POSIXTRACE_SYMBOLS_GIVEN_H
 #define POSIXTRACE_SYMBOLS_GIVEN_H
