@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * address.c - compiles the shim's code for socket addresses into the tool, so that both write the
- * same texts.
+ * address.c - compiles the preload library's code for socket addresses into the tool, so that both
+ * write the same texts.
  */
 #include "../../../lib/preload/address.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * apart.h - closes descriptors of events in another process.
+ * apart.h - closes descriptors of perf events, without waiting for the kernel.
  *
  * When the last descriptor of an event that has a BPF program is closed, the kernel waits about 10
- * to 50 ms, until no CPU executes the program. A recording may have thousands of events.
+ * to 50 ms, until no CPU executes the program. A recording may have thousands of events, so another
+ * process waits.
  */
 #ifndef POSIXTRACE_SYSCALLS_APART_H
 #define POSIXTRACE_SYSCALLS_APART_H

@@ -9,7 +9,7 @@
  * given as a negative distance from register 10, and is a multiple of the size of the value at this
  * place. The functions of the kernel change the registers 0 to 5.
  *
- * Threads  a program belongs to one thread.
+ * Threads  only one thread uses a program.
  */
 #ifndef POSIXTRACE_SYSCALLS_ASSEMBLE_H
 #define POSIXTRACE_SYSCALLS_ASSEMBLE_H
@@ -114,7 +114,10 @@ static inline void leave_program(struct program *p)
 	program_put(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* Looks up a key on the stack. Register 0 has the address of the value, or 0. */
+/*
+ * Looks up the key that is at the place "key" of the stack. Register 0 gets the address of the
+ * value, or 0 if the map lacks the key.
+ */
 static inline void look_up(struct program *p, int map, int key)
 {
 	load_map(p, BPF_REG_1, map);
@@ -143,8 +146,8 @@ static inline void check_traced(struct program *p, const int *map, int tid, int 
 }
 
 /*
- * Stores a value in the map, even if the map has the key. "key" and "value" are places on the
- * stack.
+ * Stores a value in the map, also if the map already has the key. "key" and "value" are places on
+ * the stack.
  */
 static inline void update_key(struct program *p, int map, int key, int value)
 {

@@ -2,10 +2,10 @@
 /*
  * form.c - interprets the table of form_rows.h, and makes the data of events.
  *
- * The rows are a part of this program, so they are right. The records may have any contents: a
- * process chooses the memory that is copied, and may change it during its call. The functions read
- * each number, text and struct from a piece whose length was checked. If such a value is absent, a
- * fixed value such as 0 is used.
+ * The rows are a part of this program, so they are not checked. The records may have any contents:
+ * a process chooses the memory that is copied, and may change it during its call. The functions
+ * read each number, text and struct from a piece whose length was checked. If such a value is
+ * absent, a fixed value such as 0 is used.
  */
 #include "syscalls/form.h"
 
@@ -37,8 +37,8 @@ static const struct form_row rows[] = {
 };
 
 /*
- * The types of the library. They are used here, so that the event of a call cannot differ from the
- * event of the call's wrapper.
+ * The types of the preload library. This file uses the library's own list, so that both make the
+ * same event of a call.
  */
 static const struct {
 	const char *name, *schema;
@@ -121,7 +121,10 @@ static bool is_at_entry(const char *call)
 	       !strcmp(call, "execveat");
 }
 
-/* Writes sys.NAME. A call that is newer than the headers of the build has its number for a name. */
+/*
+ * Writes sys.NAME. If the headers of the build do not know the call, its number is used as its
+ * name.
+ */
 static void sys_name(char name[FORM_NAME_BYTES], uint32_t number, bool is_32bit)
 {
 	const char *call = syscalls_name(number, is_32bit);
@@ -273,7 +276,7 @@ static const struct form_row *row_of(const struct syscalls_record *record,
 
 	if (!call)
 		return NULL;
-	/* These calls with a null address are send() and recv(). */
+	/* The C library makes these calls with a null address for send() and recv(). */
 	if (!strcmp(call, "sendto") && !record->arg[4])
 		return find_row("send", record->is_32bit);
 	if (!strcmp(call, "recvfrom") && !record->arg[4])
@@ -463,7 +466,9 @@ static int error_of(const struct syscalls_record *record)
 {
 	int64_t error = -record->result;
 
-	/* Codes from 512 on are internal to the kernel, which repeats the call after a signal. */
+	/*
+	 * A signal has interrupted a call with an error from 512 on, and the kernel may repeat it.
+	 */
 	if (error <= 0 || error > 4095)
 		return 0;
 	return error >= 512 ? EINTR : (int)error;
@@ -483,7 +488,8 @@ static bool is_creating(uint64_t flags)
 
 /*
  * Evaluates a source of form_rows.h that is a number. The operator % keeps each argument's number
- * within the array of arguments. A row with c0 is not permitted.
+ * within the array of arguments. No row may have c0, because there is no argument before argument
+ * 0.
  */
 static int64_t number_from(const struct making *making, const char *source)
 {

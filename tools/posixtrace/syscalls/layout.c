@@ -2,9 +2,9 @@
 /*
  * layout.c - finds a member of a struct of the kernel in the kernel's BTF.
  *
- * BTF is a header, a list of types and a list of names. The kernel has checked its own BTF, but
- * the file is nevertheless read like any other: each length is compared with the bytes that are
- * left.
+ * BTF is a header, a list of types and a list of names. The kernel has checked its own BTF. The
+ * file is nevertheless checked like any other: each length is compared with the number of bytes
+ * that are left.
  */
 #include "syscalls/layout.h"
 
@@ -29,7 +29,7 @@
 #define KIND_TYPE_TAG   18
 #define KIND_ENUM64     19
 
-/* A description: "type" is the list of types, and "name" that of names. */
+/* The two lists: "type" is the list of types, and "name" is the list of names. */
 struct description {
 	const unsigned char *type;
 	const char *name;
@@ -37,8 +37,8 @@ struct description {
 };
 
 /*
- * Reads the file into memory of malloc(3). Returns its bytes, or 0 if it cannot be read. The kernel
- * reports the size of the file, but only a read shows how much there is.
+ * Reads the file into memory of malloc(3). Returns the number of its bytes, or 0 if it cannot be
+ * read.
  */
 static size_t read_description(unsigned char **bytes)
 {
@@ -133,7 +133,9 @@ static int member_in(const struct description *of, const unsigned char *at, size
 		memcpy(&member, at + i * sizeof(member), sizeof(member));
 		if (!is_named(of, member.name_off, name))
 			continue;
-		/* With bit fields the upper byte is the number of bits. */
+		/*
+		 * If the struct has bit fields, the upper byte is the number of bits of the member.
+		 */
 		bit = has_bits ? member.offset & 0xffffff : member.offset;
 		return bit % 8 == 0 && bit / 8 < 4096 ? (int)(bit / 8) : -1;
 	}
@@ -164,8 +166,9 @@ static int find_member(const struct description *of, const char *struct_name, co
 }
 
 /*
- * The layout of the versions. Since Linux 5.11 the member "syscall_work" of 8 bytes precedes the
- * member. No option of the kernel's configuration changes its place.
+ * Returns the offset of "status" for the version of the kernel. Since Linux 5.11, the member
+ * "syscall_work" of 8 bytes precedes it. No option of the kernel's configuration changes the
+ * offset.
  */
 static int of_version(void)
 {

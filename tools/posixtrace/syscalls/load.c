@@ -313,7 +313,7 @@ static const char *attach_programs(struct syscalls *syscalls, unsigned scope)
 
 /*
  * Maps the ring: a page with the reader's place, a page with the writer's place, and the data
- * twice.
+ * twice. So a record that begins at the end of the data is nevertheless in one piece.
  */
 static bool map_ring(struct syscalls *syscalls)
 {

@@ -117,8 +117,8 @@ static void load_argument(struct program *p, unsigned to, int offset)
 }
 
 /*
- * Copies a piece as the plan says. A BPF program must not wait for a page of the process. So memory
- * that is not mapped, or that was written to disk, cannot be read. The length of the piece is then
+ * Copies a piece as the plan says. A BPF program must not wait for a page of the process. So a page
+ * that is not mapped or not in memory cannot be read. The length of the piece is then
  * SYSCALLS_UNREAD. If the address is null, no piece is copied.
  */
 static void copy_piece(struct program *p, int piece)
@@ -279,7 +279,7 @@ void program_enter(struct program *p, const int *map, const struct program_field
  */
 void program_exit(struct program *p, const int *map, const struct program_fields *fields)
 {
-	size_t none, is_positive;
+	size_t none, is_positive, has_no_memory;
 
 	p->count = 0;
 	check_traced(p, map, AT_TID, AT_PID);
@@ -298,10 +298,10 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 	 */
 	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
 	look_up(p, map[SYSCALLS_MAP_SCRATCH], AT_ZERO);
-	is_positive = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	has_no_memory = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, fields->result);
 	store_register(p, BPF_DW, BPF_REG_0, offsetof(struct syscalls_record, result), BPF_REG_1);
-	jump_lands(p, is_positive);
+	jump_lands(p, has_no_memory);
 	write_call(p, map, SYSCALLS_CALL);
 	delete_key(p, map[SYSCALLS_MAP_OPEN], AT_TID);
 	jump_lands(p, none);

@@ -43,7 +43,10 @@ enum syscalls_kind {
 	SYSCALLS_TRAP,  /* a thread is at a place; uprobes/uprobes.h explains the members */
 };
 
-/* A record that the programs write. Its pieces follow it without gaps. */
+/*
+ * A record that the programs write. The copied parts of memory follow it without gaps. They are the
+ * pieces of the record.
+ */
 struct syscalls_record {
 	/* times of the record and of the beginning of the call, by CLOCK_MONOTONIC */
 	uint64_t time_ns, begin_ns;
@@ -57,9 +60,9 @@ struct syscalls_record {
 };
 
 /*
- * A part of memory that the programs copy. args[arg] is its address. Its length is
- * args[length_arg], but at most "limit". args[6] is the result of the call, and args[7] is a very
- * large number. A text ends at its NUL.
+ * A part of memory that the programs copy. In the array "args" of struct program_open, args[arg] is
+ * the address of the part. Its length is args[length_arg], but at most "limit". A text ends at its
+ * NUL.
  */
 struct syscalls_fetch {
 	uint8_t kind; /* SYSCALLS_NOTHING, ... */

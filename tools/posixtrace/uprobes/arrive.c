@@ -240,13 +240,13 @@ static void keep_memory(struct program *p, int reg, size_t member, int bytes)
 
 /*
  * Makes the program for places with values. The record is too long for the stack, so the program
- * composes it in the ring. There the ring still has bytes of old records, so the program first sets
- * the bytes before the texts to 0.
+ * composes it in the ring. The ring still has bytes of old records at this place, so the program
+ * first sets the bytes before the texts to 0.
  */
 void arrive_valued(struct program *p, const int *map, int values)
 {
 	const size_t args = offsetof(struct syscalls_record, arg);
-	size_t is_there, none, is_c;
+	size_t is_there, has_room, is_c;
 
 	p->count = 0;
 	check_traced(p, map, AT_TID, AT_PID);
@@ -265,10 +265,10 @@ void arrive_valued(struct program *p, const int *map, int values)
 	move_number(p, BPF_REG_2, VALUED_BYTES);
 	move_number(p, BPF_REG_3, 0);
 	call_function(p, BPF_FUNC_ringbuf_reserve);
-	none = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	has_room = jump_if(p, BPF_JNE, BPF_REG_0, 0);
 	count_lost(p, map, AT_ZERO, SYSCALLS_LOST_TRAPS);
 	leave_program(p);
-	jump_lands(p, none);
+	jump_lands(p, has_room);
 	move_register(p, BPF_REG_9, BPF_REG_0);
 	/* From here on the program must not end before it has submitted the record. */
 	for (int at = 0; at < found_at(offsetof(struct uprobes_found, text)); at += 8)

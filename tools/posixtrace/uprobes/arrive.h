@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arrive.h - makes the BPF programs that record a thread at a place. Only attach.c uses this file.
+ * arrive.h - makes the BPF programs that record that a thread arrives at a place. Only attach.c
+ * uses this file.
  */
 #ifndef POSIXTRACE_UPROBES_ARRIVE_H
 #define POSIXTRACE_UPROBES_ARRIVE_H

@@ -428,10 +428,10 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 }
 
 /*
- * Reports the calls of a stack, the doubtful ones first and of each kind the deepest first. Then
- * removes the stack. A later stack uses its element of the array, so memory is needed only for the
- * stacks that exist at one time. The stack of a goroutine remains until its process ends or
- * executes a program. A later goroutine with the same address uses this stack.
+ * Reports first the doubtful calls of a stack and then the others, in each group the deepest first.
+ * Then removes the stack. A later stack uses its element of the array, so memory is needed only for
+ * the stacks that exist at the same time. The stack of a goroutine remains until its process ends
+ * or executes a program. A later goroutine with the same address uses this stack.
  */
 static void close_stack(struct match *match, uint32_t index, uint64_t now_ns)
 {

@@ -46,8 +46,8 @@ struct match_place {
 	uint64_t function;       /* address of the function in the file */
 	/*
 	 * the target of a jump. For MATCH_BEGIN, "target" and "condition" describe the first
-	 * instruction: if it is a return, "target" is 0; if it is neither a jump nor a return, both
-	 * are 0.
+	 * instruction. If it is a return, "target" is 0 and "condition" is MATCH_ALWAYS. If it is
+	 * neither a jump nor a return, both are 0.
 	 */
 	uint64_t target;
 };

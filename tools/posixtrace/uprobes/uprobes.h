@@ -31,8 +31,8 @@
 #define UPROBES_CALLER(record)   ((record)->arg[2])            /* the word at the stack pointer */
 #define UPROBES_RESULT(record)   ((record)->arg[1])            /* register rax */
 /*
- * For files of Go: the goroutine and the bounds of its stack. A hostile thread may have any values
- * there.
+ * For files of Go: the goroutine and the bounds of its stack. A hostile program may have stored any
+ * values there.
  */
 #define UPROBES_GOROUTINE(record) ((record)->arg[0])
 #define UPROBES_LOW(record)       ((record)->arg[4])
@@ -118,8 +118,8 @@ const char *uprobes_refusal(void);
  * The places of one file without values form a group, and those with values form another one. If
  * the kernel refuses some places of a group, they are counted. If it refuses all places of a group,
  * the function prints the file and the reason, and adds the later groups. It is an error if the
- * kernel refuses all groups, or if memory or descriptors are lacking; the later groups are then not
- * added. The caller must call uprobes_end() in any case.
+ * kernel refuses all groups. If memory or descriptors are lacking, that is an error, too, and the
+ * later groups are not added. The caller must call uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
