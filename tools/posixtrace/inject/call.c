@@ -4,10 +4,10 @@
  *
  * The thread gets a signal frame below its stack, as the kernel would write it for a handler. The
  * frame is for the case that this process is killed. A system call that gets memory returns to the
- * restorer, whose address is at the frame. The stub ends with rt_sigreturn(). So after each step a
- * thread without a tracer uses the frame, and returns to the place where it was. If this process is
- * not killed, it stops the thread before the thread uses the frame, and sets the registers by
- * ptrace(), because only the tracer can restore an interrupted system call exactly.
+ * restorer, whose address is at the beginning of the frame. The stub ends with rt_sigreturn(). So
+ * after each step a thread without a tracer uses the frame, and returns to the place where it was.
+ * If this process is not killed, it stops the thread before the thread uses the frame, and sets the
+ * registers by ptrace(), because only the tracer can restore an interrupted system call exactly.
  */
 #include "inject/call.h"
 
@@ -65,10 +65,7 @@ static struct {
 	struct software software;
 } sample;
 
-/*
- * The signal handler of find_format(). The signal handler runs in this process and copies facts of
- * its own stack frame.
- */
+/* The signal handler of find_format(). It copies the facts from its own signal frame. */
 static void take_sample(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *own = context;
@@ -531,8 +528,8 @@ static void restore_crashed(struct call *call)
 }
 
 /*
- * The function copies the part of the message that fits. say() later prints the message and escapes
- * its unsafe characters.
+ * Returns the outcome of a call that has reached its end. Copies the part of dlerror()'s message
+ * that fits. say() later prints the message and escapes its unsafe characters.
  */
 static enum call_outcome outcome_of(struct call *call, const struct stub_block *block,
 				    struct call_result *result)

@@ -28,8 +28,8 @@ enum call_outcome {
 	/* the kernel refuses to write the code (result.value: -errno); the thread is unchanged */
 	CALL_UNWRITABLE,
 	/*
-	 * the stack has no room for a signal frame, or cannot be written (result.value: -errno,
-	 * otherwise 0); the thread is unchanged
+	 * the stack has no room for a signal frame (result.value: 0), or cannot be written
+	 * (result.value: -errno); the thread is unchanged
 	 */
 	CALL_NO_ROOM,
 	/* the call raised a signal such as SIGSEGV (result.value), which was suppressed */

@@ -412,10 +412,10 @@ static void change_mark(const struct change *change, struct shim_jump *jump, boo
 
 /*
  * Writes or restores one jump. A tracer that was killed may have written a jump without marking it
- * in the list. So the bytes in the code decide whether the jump is written. A chained site has no
- * bytes of its own. Its state is the state of the jump before it, which the caller passes as
- * is_changed. Returns whether the code now has the wanted form. If the kernel refuses to write,
- * sets *failed.
+ * in the list. So the bytes in the code decide whether the jump is written. A chained site
+ * (lib/preload/patch_plan.h) has no bytes of its own. Its state is the state of the jump before it,
+ * which the caller passes as is_changed. Returns whether the code now has the wanted form. If the
+ * kernel refuses to write, sets *failed.
  */
 static bool change_one(struct change *change, struct shim_jump *jump, bool writes,
 		       bool is_changed, bool *failed)

@@ -13,7 +13,7 @@
 
 /*
  * Limits for the sizes of a module. They are several times greater than the sizes of the largest
- * known libraries. A forged module cannot make this process use much memory.
+ * known libraries. Because of them, a forged module cannot make this process use much memory.
  */
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 512
@@ -37,8 +37,9 @@ static uint64_t address_of(const struct elf_module *module, uint64_t value)
 }
 
 /*
- * Returns false if the section has no end within DYNAMIC_MAX entries, or lacks a table. A module
- * without DT_GNU_HASH is not supported, because the number of its symbols would be unknown.
+ * Reads the needed entries of the dynamic section. Returns false if the section has no end within
+ * DYNAMIC_MAX entries, or lacks a table. A module without DT_GNU_HASH is not supported, because the
+ * number of its symbols would be unknown.
  */
 static bool read_dynamic(const struct elf_module *module, int memory, uint64_t address,
 			 struct dynamic *dynamic)
@@ -212,9 +213,9 @@ const char *elf_soname(const struct elf_module *module)
 }
 
 /*
- * Versions are not compared, because all versions of a function that a caller searches are aliases.
- * No read goes beyond the table of strings: the function compares st_name with the size of the
- * table, and copy_of() has put a NUL behind the last string.
+ * Versions are not compared, because all versions of a function that a caller searches for have the
+ * same address. No read goes beyond the table of strings: the function compares st_name with the
+ * size of the table, and copy_of() has put a NUL behind the last string.
  */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name)
 {

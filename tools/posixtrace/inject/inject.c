@@ -63,7 +63,8 @@ struct work {
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
 	/*
 	 * true at the last try to write or restore: a thread that does not stop is then an error.
-	 * Also true at the last try to load the library: another program is then an error.
+	 * Also true at the last try to load the library: it is then an error if the process
+	 * executes another program.
 	 */
 	bool is_last;
 	/* NULL, or memory shared with the child, which receives the value of the call */
@@ -269,7 +270,7 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 				*work->value = result->value;
 			return PROGRESS_DONE;
 		}
-		/* another thread of the process is changing the slots now */
+		/* another thread of the process redirects or restores calls at this moment */
 		if (result->value == -EAGAIN)
 			return PROGRESS_AGAIN;
 		say_why(pid, result->value == -ENOTSUP ?
@@ -709,8 +710,8 @@ void inject_look(pid_t pid)
 	struct target target;
 
 	/*
-	 * The messages of target_examine() are dropped. They are about calls of functions in the
-	 * process, but inject_look() makes no such call.
+	 * The messages of target_examine() are dropped. They say why no thread can call a function,
+	 * but inject_look() lets no thread call one.
 	 */
 	say_nothing(true);
 	target_examine(&target, pid, false);

@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 /*
- * Opens the memory of a process by the number of one of its threads, which this process may be
- * tracing. Returns a descriptor, or -1 with errno.
+ * Opens the memory of a process by the number of one of its threads. Returns a descriptor, or -1
+ * with errno.
  */
 int memory_open(pid_t pid, pid_t tid);
 

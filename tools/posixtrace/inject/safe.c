@@ -21,10 +21,10 @@
 #if defined __x86_64__
 
 /*
- * A thread in a system call is safe if three conditions hold. The thread waits for an event outside
- * of itself, and the call has had no effect yet. The kernel restarts the call so that the program
- * does not notice the interruption. A call that writes is not safe, because it may return after it
- * has written only a part.
+ * A thread in a system call is safe if three conditions hold: it waits for an event outside of
+ * itself; the call has had no effect yet; and the kernel restarts the call so that the program does
+ * not notice the interruption. A call that writes is not safe, because it may return after it has
+ * written only a part.
  */
 static enum safe_rank rank_of(const struct procfile_call *call)
 {
@@ -82,7 +82,10 @@ static bool has_children(pid_t pid, pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
 	file = fopen(path, "re");
-	/* A kernel without CONFIG_PROC_CHILDREN has no such file. Other errors leave it unknown. */
+	/*
+	 * A kernel without CONFIG_PROC_CHILDREN has no such file. After any other error, the thread
+	 * counts as one with children.
+	 */
 	has = file ? fgetc(file) != EOF : errno != ENOENT;
 	if (file)
 		fclose(file);
@@ -194,9 +197,9 @@ static bool is_return_address(const struct elf_module *module, uint64_t address)
 }
 
 /*
- * Returns whether a return address on the stack is in locked code. Locked code is the code of
- * functions that may call the program while they hold a lock of the dynamic linker. The allocator
- * never calls the program.
+ * Returns whether a word of the stack is a return address in locked code. Locked code is the code
+ * of functions that may call the program while they hold a lock of the dynamic linker. The
+ * allocator is no locked code, because it never calls the program.
  */
 static bool is_in_locked_code(const struct target *target, uint64_t address)
 {

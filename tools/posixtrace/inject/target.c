@@ -135,7 +135,10 @@ static size_t free_descriptors(pid_t pid, struct limit limit)
 	folder = limit.soft == UINT64_MAX ? NULL : opendir(path);
 	if (!folder)
 		return SIZE_MAX;
-	/* Descriptors above the limit, which was lowered later, have no effect. */
+	/*
+	 * Descriptors above the limit do not count. The process has opened them before its limit
+	 * was lowered.
+	 */
 	while ((entry = readdir(folder)))
 		used += *entry->d_name != '.' && strtoull(entry->d_name, NULL, 10) < limit.soft;
 	closedir(folder);
@@ -145,8 +148,8 @@ static size_t free_descriptors(pid_t pid, struct limit limit)
 /*
  * Returns the reason for a refusal if the library would find no room for a stream, or NULL. The
  * memory of streams is a file without a name. A file that is larger than the process's limit would
- * raise SIGXFSZ in the process, so the library does not make the file. Without two descriptors it
- * would load, but could not open the stream.
+ * raise SIGXFSZ in the process, so the library does not make the file. With fewer than two free
+ * descriptors, the library would be loaded, but could not open the stream.
  */
 static const char *reason_in_limits(pid_t pid)
 {
@@ -241,7 +244,7 @@ static bool is_module(const struct mapping *mapping)
 /*
  * Finds a module by its SONAME, because its file may have any name. Reading a module takes time, so
  * the first pass reads only files whose name begins with the SONAME. The second pass reads all
- * other files. The module is the linker of the process, or, if `linker` is not NULL, a module that
+ * other files. The module is the linker of the process, or, if "linker" is not NULL, a module that
  * this linker has loaded. Returns false if there is no such module; *module is then empty.
  */
 static bool find_module(struct target *target, const char *soname, const struct own *own,
