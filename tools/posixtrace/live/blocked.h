@@ -68,7 +68,7 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
  * if the program is killed.
  *
  * Returns without a look if the previous look was not long enough ago. The pause is so long that
- * the looks need at most a two hundredth of a processor. Does nothing if the member
+ * the looks need at most 0.5 % of the time of one processor. Does nothing if the member
  * looks_at_blocked of the plan is false, or if /proc is that of another namespace of process IDs.
  */
 void blocked_look(struct blocked *blocked, struct capture *capture);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * live/core.h - finds the arenas in a core dump, and copies each to a file in memory.
+ * live/core.h - finds the arenas, which are the library's shared memory, in a core dump, and copies
+ * each of them to a file in memory.
  *
  * A core dump has the parts of an arena that its process had mapped. The dump's list of mapped
  * files (NT_FILE) has these parts with the names of their files. Each arena's file has its own

@@ -31,8 +31,9 @@ struct crash_stack {
 	struct crash_repeat repeat[CRASH_FUNCTIONS]; /* the most frequent function first */
 	unsigned repeats;
 	/*
-	 * If has_thrown is true, a function that throws a C++ exception is active. 'saved' has the
-	 * registers of this function that are known, and thrower_sp its stack pointer; 0: not known
+	 * If has_thrown is true, a function that throws a C++ exception is active. The first
+	 * "thrown" elements of "saved" are the registers of this function that are known.
+	 * thrower_sp is its stack pointer; 0: not known
 	 */
 	bool has_thrown;
 	uint64_t saved[CRASH_SAVED], thrower_sp;

@@ -30,7 +30,7 @@ struct unwind_step {
 };
 
 /*
- * Begins and ends the examination of a process, all of whose threads in question are stopped.
+ * Begins and ends the examination of a process. The threads that are examined must be stopped.
  * unwind_begin() returns NULL after an error.
  */
 struct unwind;
@@ -54,8 +54,8 @@ uint64_t unwind_function(const struct unwind *unwind, uint64_t pc);
 uint64_t unwind_symbol(const struct unwind *unwind, const char *name);
 
 /*
- * Stores a register of a frame, by its number in DWARF. To be called in visit() only. Returns false
- * if the register is not known.
+ * Stores a register of a frame, by its number in DWARF. May be called only in visit(). Returns
+ * false if the register is not known.
  */
 bool unwind_register(const struct unwind_step *step, unsigned number, uint64_t *value);
 

@@ -21,7 +21,8 @@ bool families_add_needed(const char **families, const struct choose *choose);
 
 /*
  * Prints each pattern of --event and --exclude that matches no type of events which the recording
- * could have. `families` is the list that was traced, or NULL for the default. The log is complete.
+ * could have. "families" is the list that was traced, or NULL for the default. The log must be
+ * complete.
  */
 void families_say_unmatched(const char *families, const struct choose *choose,
 			    const struct logfile *log);

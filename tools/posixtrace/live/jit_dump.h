@@ -4,7 +4,7 @@
  * while the program runs, with the time. "node --perf-prof", LLVM and agents of Java write them.
  * perf(1) describes the format as jitdump.
  *
- * A compiler may have the file in any folder. It maps the first page of the file executable, so
+ * A compiler may write the file in any folder. It maps the first page of the file executable, so
  * that a tracer finds the path among the mappings of the process.
  *
  * The file is hostile: each length is checked, and the number of records is limited.

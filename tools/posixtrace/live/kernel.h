@@ -229,7 +229,10 @@ struct kernel {
 	 * perf_event_open() and of the tracing, system calls, functions, and calls without memory
 	 */
 	uint64_t counted_full, counted_syscalls, counted_traps, counted_calls;
-	/* for the next kernel_weave(): the stream and the threads at the beginning of the log */
+	/*
+	 * for the next kernel_weave(): whether the stream ran at the beginning of the log, and the
+	 * states of the threads at that time
+	 */
 	bool runs;
 	struct kernel_states states;
 	struct callers *callers; /* in weave_calls.c; NULL: only the first process is known */

@@ -19,7 +19,7 @@ void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t tic
 /* Keeps a record with a time of CLOCK_MONOTONIC, even if kernel.now.ticks is of another clock. */
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns);
 
-/* Returns the time of a stamp of CLOCK_MONOTONIC. */
+/* Converts a stamp of CLOCK_MONOTONIC to the time of the log. */
 int64_t kernel_monotonic_time(const struct kernel *kernel, uint64_t ns);
 
 /* Keeps an event with a copy of its data. */

@@ -29,7 +29,7 @@ struct kernel_state {
 /*
  * Records of a thread or process that has ended may arrive late. So the facts about it are kept
  * until it is absent at the ends of KERNEL_ABSENCES successive logs. Returns 0 if the thread
- * exists, and otherwise `absences` + 1, at most KERNEL_ABSENCES. The caller passes the result of
+ * exists, and otherwise "absences" + 1, at most KERNEL_ABSENCES. The caller passes the result of
  * the log before.
  */
 #define KERNEL_ABSENCES 2

@@ -58,7 +58,7 @@ bool preload_add_data(const char **joined, uint64_t bytes);
 
 /*
  * Loads the library into a running process, unless the process uses libposixtrace or families is
- * "none". If families is NULL, the default families are traced. If `follows` is true, the library
+ * "none". If families is NULL, the default families are traced. If "follows" is true, the library
  * passes itself on to the programs that children of the process execute. Returns an exit status.
  * The function prints all errors.
  */

@@ -39,7 +39,7 @@ struct processes {
 	struct process_known *known;
 	size_t knowns;
 	uint64_t steps;          /* see STEPS in processes.c */
-	size_t guests;           /* children in the thread-local memory of a thread that runs */
+	size_t guests;           /* children that use the thread-local memory of their parent */
 };
 
 /*

@@ -38,7 +38,7 @@ enum record_exit { /* the same statuses as in env(1) and timeout(1) */
 	RECORD_FAILURE = 125,
 	RECORD_NOT_EXECUTABLE = 126,
 	RECORD_NOT_FOUND = 127,
-	RECORD_SIGNAL = 128 /* and the signal's number */
+	RECORD_SIGNAL = 128 /* the signal's number is added */
 };
 
 /* Runs the whole recording and prints all messages. Returns the exit status of the command. */

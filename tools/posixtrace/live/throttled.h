@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * throttled.h - records for how long the CPU limit of a cgroup kept a process from running. A
- * container may have such a limit. Without these events, the process seems to be ready to run for
- * no reason.
+ * container may have such a limit. Without these events, the log does not show why such a process
+ * does not run although it is ready to run.
  */
 #ifndef POSIXTRACE_LIVE_THROTTLED_H
 #define POSIXTRACE_LIVE_THROTTLED_H

@@ -72,8 +72,8 @@ int weave_compose(struct weave *weave, const struct posix_trace_event_np *event)
 int weave_compose_mapping(struct weave *weave, const struct posix_trace_mapping_np *mapping);
 /*
  * Stores the number of a type in *id, and adds the type if the log lacks it. If the log already has
- * the type with another schema, or if the schema is no schema, the type keeps the schema that it
- * has.
+ * the type with another schema, or if the text "schema" is not valid, the type keeps the schema
+ * that it has.
  */
 int weave_compose_type(struct weave *weave, const char *name, const char *schema,
 		       trace_event_id_t *id);
@@ -176,7 +176,7 @@ void weave_jit_end(struct weave *weave);
  * case.
  */
 int weave_maps_begin(struct weave *weave);
-/* Adds the mappings that only the kernel has reported of a process that runs at a time. */
+/* Adds the mappings that a process has at a time and that only the kernel has reported. */
 int weave_maps_process(struct weave *weave, pid_t pid, int64_t time_ns);
 /* Fills the array "module". */
 int weave_maps_modules(struct weave *weave);
