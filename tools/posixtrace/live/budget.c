@@ -45,7 +45,7 @@
 #define TYPES	    1024 /* numbers of event types */
 #define FIRST_USER  64
 #define CPU_LOOK_NS INT64_C(100000000)
-#define DEPTH	    64
+#define DEPTH	    64 /* the most generations of descendants whose time counts */
 /* children of more threads are not counted, so that a look does not take long */
 #define MOST_THREADS 256
 #define DEBT_S	    10
@@ -330,9 +330,9 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
  * them costs anything. *all becomes the number of nanoseconds per second that the program would
  * save if the stream skipped all of these types.
  */
-static unsigned find_dearest(const struct budget *budget, double *all)
+static unsigned find_most_expensive(const struct budget *budget, double *all)
 {
-	unsigned dearest = 0;
+	unsigned expensive = 0;
 
 	*all = 0;
 	for (unsigned id = FIRST_USER; id < TYPES; id++) {
@@ -342,10 +342,10 @@ static unsigned find_dearest(const struct budget *budget, double *all)
 		if (type->is_off || load <= 0)
 			continue;
 		*all += load;
-		if (!dearest || load > load_of(budget, &budget->type[dearest]))
-			dearest = id;
+		if (!expensive || load > load_of(budget, &budget->type[expensive]))
+			expensive = id;
 	}
-	return dearest;
+	return expensive;
 }
 
 /* Returns the type that has been off for the longest time, or 0 if none is off. */
@@ -426,7 +426,7 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	 * second. The limit is half of the budget, so the other half repays the debt.
 	 */
 	room = budget->share * budget->cpu_rate * 1e9 / 2;
-	while (budget->credit_ns < 0 && (id = find_dearest(budget, &all)) != 0 && all > room &&
+	while (budget->credit_ns < 0 && (id = find_most_expensive(budget, &all)) != 0 && all > room &&
 	       load_of(budget, &budget->type[id]) > room / MANY)
 		turn_type(&change, id, true);
 	id = find_longest_off(budget);

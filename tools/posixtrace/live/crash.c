@@ -257,7 +257,7 @@ static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool cra
 /*
  * Records a frame of a thread. 0 is the number of the innermost frame. The internal functions of a
  * library of the system have no symbols. Their frames have MODULE+0xADDRESS instead, with an
- * address as addr2line(1) wants it.
+ * address as addr2line(1) expects it.
  */
 static void put_frame(const struct crash *crash, pid_t pid, pid_t tid, uint64_t number,
 		      const struct crash_frame *frame)

@@ -29,7 +29,7 @@
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define SHOWN      3    /* the most processes that are named for each kind of end */
 #define KINDS      64   /* kinds of ends that processes_text() counts; it omits further ones */
-#define STEPS      (UINT64_C(1) << 26) /* the most rows for all calls of end_hidden() together */
+#define STEPS      (UINT64_C(1) << 26) /* the most rows that all calls of end_hidden() examine */
 #define SECOND_NS  INT64_C(1000000000)
 
 enum end {
@@ -62,7 +62,8 @@ struct process_row {
 	char before[PROGRAM_NAME_BYTES];
 	/*
 	 * The path of the program that the process executed last, and the earliest time of this
-	 * execution. 0: no program since the last event process.exec_failed.
+	 * execution. executed_ns is 0 if the process has executed no program since its last event
+	 * process.exec_failed.
 	 */
 	char *executed;
 	int64_t executed_ns, started_ns; /* started_ns: the last event process.start */
@@ -569,7 +570,7 @@ static bool are_several(trace_id_t trid)
 
 /*
  * Returns whether a process executed a program that has recorded nothing, not even its beginning,
- * and the log does not show why. A running process has a second for this event.
+ * and the log does not show why. A running process has at least a second for this event.
  */
 static bool is_missing(struct processes *p, const struct process_row *row)
 {

@@ -44,7 +44,7 @@ struct run {
 	struct patches *functions;
 	struct capture capture;
 	struct outfile file;
-	struct rotation rotation; /* the logs; `file` is the present one */
+	struct rotation rotation; /* the logs; "file" is the present one */
 	struct until until;
 	struct progress progress;
 	struct kernel_plan kernel_plan;
