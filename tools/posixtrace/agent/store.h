@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * store.h - the folder of the agent: one agent uses it at a time, and it has
+ * store.h - the folder of the agent, which one agent uses at a time. It contains:
  *
  *   lock       locked while an agent runs, with its process id
  *   control    the socket for agent --snapshot and --status

@@ -108,7 +108,7 @@ struct binary_mapping {
 	uint64_t start, end, offset; /* addresses in the file; offset of start */
 };
 
-/* Stores the segments with code, but no more than the number "most". Returns the number stored. */
+/* Stores the segments with code, at most "most" of them. Returns the number of stored segments. */
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most);
 

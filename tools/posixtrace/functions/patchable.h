@@ -30,9 +30,9 @@ struct patchable {
 };
 
 /*
- * Decides for one function of the file. "kind" is SHIM_SITE_FUNCTION for most functions. For a
- * function that handles exceptions, "kind" is the kind of its hook, which records no event for the
- * call.
+ * Decides how one function of the file can be patched. "kind" is SHIM_SITE_FUNCTION for most
+ * functions. For a function that handles exceptions, "kind" is the kind of its hook, which records
+ * no event for the call.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind);

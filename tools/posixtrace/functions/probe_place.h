@@ -30,8 +30,8 @@ struct probe_place {
 };
 
 /*
- * Decides for all places of a file. The places must be in the order of their addresses. The
- * function examines them together, so that the whole file is decoded only once.
+ * Decides how all places of a file can be patched. The places must be in the order of their
+ * addresses. The function examines them together, so that the whole file is decoded only once.
  */
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count);
 

@@ -9,8 +9,8 @@
 #include "why/history.h"
 
 /*
- * If a thread is in no call and blocks within this time after a page fault, it waits for the data
- * of the page.
+ * If a thread is in no call and blocks within this time after a page fault, it is taken to wait for
+ * the data of the page.
  */
 #define CLASSIFY_FAULT_NS 100000
 
@@ -75,8 +75,8 @@ bool classify_needs_file(const struct log_type *type);
 
 /*
  * Returns the kind of a wait: a value from WHY_LOCK to WHY_SLEEP. uses_file is true if the object
- * of the call is a file, and not a pipe, socket or terminal. is_vain is true if the call waited for
- * the time only: it reached its time limit, or it waited for a timer.
+ * of the call is a file, and not a pipe, socket or terminal. is_vain is true if only time ended the
+ * wait: the call reached its time limit, or it waited for a timer.
  */
 enum why_kind classify_kind(enum cause cause, bool uses_file, bool is_vain);
 

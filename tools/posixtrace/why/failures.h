@@ -68,7 +68,10 @@ struct failures {
 		/* the signal whose handler sent this one, and the frame that it interrupted */
 		uint32_t handler;
 		int64_t first;
-		/* the innermost frames, and behind them the outermost ones: numbers may lack */
+		/*
+		 * the innermost frames, and behind them the outermost ones: numbers between them
+		 * may be missing
+		 */
 		unsigned frames;
 		struct failures_frame {
 			uint64_t pc;

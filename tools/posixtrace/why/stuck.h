@@ -70,7 +70,7 @@ struct stuck {
 void stuck_take(struct history *history, bool is_waiting, const struct log_type *type,
 		const struct posix_trace_event_np *event);
 
-/* Keeps which thread took a semaphore, of an event posixtrace_taken. */
+/* Keeps which thread took a semaphore, as an event posixtrace_taken reports it. */
 void stuck_take_taken(struct history *history, const struct log_type *type,
 		      const struct posix_trace_event_np *event);
 

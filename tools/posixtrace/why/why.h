@@ -26,7 +26,7 @@ struct window { /* a time of a thread that is to be explained */
 			        * client, as an index + 1 */
 	enum answer_end end;
 	int32_t error;
-	int32_t fd;            /* of both: the descriptor of the connection */
+	int32_t fd;            /* of these two kinds: the descriptor of the connection */
 	int64_t from_ns, to_ns;
 };
 
