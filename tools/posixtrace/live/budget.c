@@ -426,7 +426,8 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	 * second. The limit is half of the budget, so the other half repays the debt.
 	 */
 	room = budget->share * budget->cpu_rate * 1e9 / 2;
-	while (budget->credit_ns < 0 && (id = find_most_expensive(budget, &all)) != 0 && all > room &&
+	while (budget->credit_ns < 0 &&
+	       (id = find_most_expensive(budget, &all)) != 0 && all > room &&
 	       load_of(budget, &budget->type[id]) > room / MANY)
 		turn_type(&change, id, true);
 	id = find_longest_off(budget);

@@ -63,7 +63,8 @@ struct why {
 	struct failures failures;
 	struct window *window;
 	size_t windows;
-	uint64_t lost, overwritten; /* overwritten: the older ones of the lost events */
+	/* overwritten: those of the lost events that newer events overwrote */
+	uint64_t lost, overwritten;
 	enum when_form form;
 	bool json;
 	bool is_live; /* why has recorded the log, with all holders of locks */
