@@ -7,8 +7,8 @@
  * often. These are events with an error number, the ends of the longest spans, and every n-th of
  * all other events. The duration of an event is kept as a number and not in its text. So most texts
  * occur often, and each text is kept once. New texts may use half of the memory for texts at any
- * time. Of the other half, they may use only the same share as the share of the log that was read
- * so far. So some of it remains for the rest of the log.
+ * time. The share of the other half that they may use is the share of the log that was read so far.
+ * So some of it remains for the rest of the log.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H
