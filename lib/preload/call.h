@@ -55,8 +55,8 @@ struct shim_string {
 /* A string that the program passes to the call. It is also recorded if the call fails. */
 #define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
 /*
- * Does the same as SHIM_IN(), for functions that can fail although record.error is 0, because they
- * do not set errno. read_ shows whether the call has read the string.
+ * Like SHIM_IN(), for functions that can fail although record.error is 0, because they do not set
+ * errno. read_ shows whether the call has read the string.
  */
 #define SHIM_IN_IF(text_, read_) { (text_), (read_) ? SHIM_ARGUMENT : SHIM_UNREAD }
 /*

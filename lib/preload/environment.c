@@ -24,7 +24,10 @@
 #include "preload/text.h"
 #include "preload/vfork.h"
 
-/* The variables, and the file name of the shim in the value of the first one. */
+/*
+ * The beginnings of two variables of the environment, and the file name that the shim has in the
+ * value of LD_PRELOAD.
+ */
 #define NAME    "LD_PRELOAD="
 #define CHOICE  "POSIXTRACE_TRACE="
 #define LIBRARY "libposixtrace-preload.so"
@@ -173,7 +176,7 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 /*
  * Returns the reason why an environment without the shim leaves a program untraced. There may be no
  * LD_PRELOAD, as with env -i, after sudo(8), and in a process that was already running when tracing
- * began. Or the program has replaced the list by its own one.
+ * began. Or the program has replaced the list by a list of its own.
  */
 static const char *reason_without_shim(char *const envp[])
 {
@@ -290,7 +293,7 @@ static bool is_environment(char *const envp[])
 
 /*
  * The most bytes of the stack that a longer environment uses. The calling thread may have a small
- * stack, and must not overflow it for the sake of the recording.
+ * stack, and the recording must not make this stack overflow.
  */
 #define ROOM_TO_ADD 16384
 

@@ -81,7 +81,7 @@ static void share_memory(uint64_t flags)
 
 /*
  * Finds the flags and the stack of a call of clone(2) or clone3(2). Returns false for other calls,
- * and if read_arguments() does.
+ * and if read_arguments() returns false.
  */
 static bool find_arguments(struct clone_args *copy, long number, long a, long b)
 {

@@ -127,7 +127,10 @@ static void own_memory(void)
 /* The owner that sleeps until its child has executed a program or ended, or 0. */
 static _Thread_local pid_t lender __attribute__((tls_model("initial-exec")));
 
-/* Called in a child of vfork(), before its first event. The child is the owner meanwhile. */
+/*
+ * Called in a child of vfork(), before its first event. Until the parent continues, the child is
+ * the owner.
+ */
 void shim_self_vforked(void)
 {
 	vfork_pid = 0;

@@ -5,8 +5,8 @@
  * The first call of a wrapper starts the shim, because constructors of other libraries may run
  * before the shim's own. But the dynamic linker allocates memory even before the C library is
  * initialized. Such a call cannot start the shim. The wrapper only makes the real call, and counts
- * it as lost. Calls are also not traced while another thread, or the code that a signal handler has
- * interrupted, is starting the shim.
+ * the call as lost. Calls are also not traced while another thread, or the code that a signal
+ * handler has interrupted, is starting the shim.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -47,10 +47,10 @@ _Atomic unsigned shim_unreported;
 
 /*
  * True if the program has functions that run before all constructors (DT_PREINIT_ARRAY).
- * AddressSanitizer and other sanitizers start their run-times by such functions. They also define
- * mmap(), strcat() and other functions, which must not be called before the run-time has started.
- * The run-time calls wrappers while it starts. When the shim's constructor runs, the run-times of
- * sanitizers have started.
+ * AddressSanitizer and other sanitizers start their run-times by such functions. The sanitizers
+ * also define mmap(), strcat() and other functions, which must not be called before the run-time
+ * has started. The run-time calls wrappers while it starts. When the shim's constructor runs, the
+ * run-times of sanitizers have started.
  */
 static bool has_preinit;
 
@@ -65,9 +65,9 @@ static bool may_begin(void)
 }
 
 /*
- * If AddressSanitizer is a shared library, it requires to be loaded before every other library. A
- * preloaded library prevents that. AddressSanitizer calls this function for its options, unless the
- * program defines the function, too. The option turns off the check of the order.
+ * If AddressSanitizer is a shared library, it checks that it was loaded before every other library.
+ * With a preloaded library this check fails. AddressSanitizer calls this function for its options,
+ * unless the program defines the function, too. The option in the result turns off the check.
  */
 SHIM_WRAPPER const char *__asan_default_options(void);
 SHIM_WRAPPER const char *__asan_default_options(void)
