@@ -104,35 +104,51 @@ static void count_stop(struct ptx_drain *drain)
 }
 
 /*
+ * Adds the STOP that ends an UNTIL_FULL log, and counts it. The log has reserved room for the STOP,
+ * so at most one write is needed before ptx_log_append_last() succeeds. If this write fails, the
+ * function returns its error, and the log has no STOP yet. If the filter rejects STOP, the function
+ * succeeds and the log ends without a STOP.
+ */
+static int put_last_stop(struct ptx_flush *flush, int64_t time_ns)
+{
+	const int automatic = 1;
+	struct ptx_log_event stop = { .len_flags = sizeof(automatic), .type = POSIX_TRACE_STOP,
+				      .time_ns = time_ns, .data = &automatic };
+	enum ptx_log_append put;
+	int err;
+
+	if (!ptx_region_admits(flush->drain->rings->region, POSIX_TRACE_STOP))
+		return 0;
+	ptx_transfer_name(flush, POSIX_TRACE_STOP);
+	put = ptx_log_append_last(flush->log, &stop);
+	if (put == PTX_LOG_APPEND_WRITE_FIRST) {
+		err = write_out(flush);
+		if (err)
+			return err;
+		put = ptx_log_append_last(flush->log, &stop);
+	}
+	if (put == PTX_LOG_APPEND_DONE)
+		count_stop(flush->drain);
+	return 0;
+}
+
+/*
  * Ends a log of policy UNTIL_FULL: the log gets a STOP as its last event, and the stream is stopped
  * (LOG-04 to LOG-07). The parameter `event` is the event for which the log has no room. The
- * function does not consume this event. The log has reserved room for the STOP, so at most one
- * write is needed before ptx_log_append_last() succeeds. If the filter rejects STOP, or if this
- * write fails, the log ends without a STOP.
+ * function does not consume this event. After an error of a write the log has not ended: the next
+ * flush finds the same event, and calls the function again.
  */
-static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
+static int end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
 	struct ptx_region *region = flush->drain->rings->region;
 	struct ptx_mark mark = { .kind = PTX_MARK_STOP };
-	struct ptx_log_event stop = { .len_flags = sizeof(int), .type = POSIX_TRACE_STOP };
-	const int automatic = 1;
 	uint64_t state;
+	/* the STOP has the time of the event that it replaces */
+	int err = put_last_stop(flush, event->time_ns);
 
-	stop.time_ns = event->time_ns; /* the STOP has the time of the event that it replaces */
-	stop.data = &automatic;
+	if (err)
+		return err;
 	flush->log_overrun = true;
-	if (ptx_region_admits(region, POSIX_TRACE_STOP)) {
-		enum ptx_log_append put;
-
-		ptx_transfer_name(flush, POSIX_TRACE_STOP);
-		put = ptx_log_append_last(flush->log, &stop);
-		if (put == PTX_LOG_APPEND_WRITE_FIRST) {
-			write_out(flush);
-			put = ptx_log_append_last(flush->log, &stop);
-		}
-		if (put == PTX_LOG_APPEND_DONE)
-			count_stop(flush->drain);
-	}
 	/*
 	 * log_full is set last. So if the STOP was added, each checkpoint with log_full also counts
 	 * the STOP.
@@ -155,6 +171,7 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 			break;
 		}
 	}
+	return 0;
 }
 
 /*
@@ -186,8 +203,8 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 		*err = write_out(flush);
 		return *err == 0;
 	case PTX_LOG_APPEND_FULL:
-		end_log(flush, event);
-		return true;
+		*err = end_log(flush, event);
+		return *err == 0;
 	}
 	return true;
 }

@@ -106,6 +106,42 @@ START_TEST(events_wait_until_a_full_device_has_room)
 }
 END_TEST
 
+/*
+ * LOG-04, LOG-05, FLUSHF-07: the log is full when its first block of 65536 bytes has no room for
+ * the STOP. So the flush must write the block before it can add the STOP.
+ */
+START_TEST(a_full_log_gets_its_stop_when_its_file_can_be_written)
+{
+	int fd = log_file();
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 18,
+					 .log_policy = POSIX_TRACE_UNTIL_FULL,
+					 .log_size = 65536 + 32);
+	struct history *history;
+
+	for (int i = 0; i < 3000; i++)
+		trace_number(id, i);
+	signal(SIGXFSZ, take_signal);
+	limit_files(4096);
+	FAILS(EFBIG, posix_trace_flush(trid));
+	FAILS(EFBIG, posix_trace_flush(trid));
+	ck_assert_status(trid, RUNNING, NOT_FULL);
+	limit_files(RLIM_INFINITY);
+	OK(posix_trace_flush(trid));
+	ck_assert_status(trid, SUSPENDED, NOT_FULL);
+	shut(trid);
+	history = log_history(fd);
+	ck_assert_uint_gt(history_count(history, id), 1000);
+	ck_assert_uint_lt(history_count(history, id), 3000);
+	ck_assert_uint_eq(history_count(history, POSIX_TRACE_STOP), 1);
+	ck_assert_uint_eq(history->event[history->n - 1].info.posix_event_id, POSIX_TRACE_STOP);
+	history_free(history);
+	assert_log_whole(fd);
+	signal(SIGXFSZ, SIG_DFL);
+	close(fd);
+}
+END_TEST
+
 /* FLUSHF-09, SHUT-05, SHUT-06 */
 START_TEST(a_broken_pipe_is_an_error_and_no_signal)
 {
@@ -186,6 +222,8 @@ END_TEST
 
 SUITE_MAIN("posix_trace_flush, errors", a_file_size_limit_gives_efbig_and_no_signal,
 	   a_full_device_gives_enospc_and_keeps_what_it_has,
-	   events_wait_until_a_full_device_has_room, a_broken_pipe_is_an_error_and_no_signal,
+	   events_wait_until_a_full_device_has_room,
+	   a_full_log_gets_its_stop_when_its_file_can_be_written,
+	   a_broken_pipe_is_an_error_and_no_signal,
 	   a_signal_that_the_program_had_pending_stays_pending,
 	   a_full_pipe_in_non_blocking_mode_is_an_error)
