@@ -11,10 +11,12 @@
  * as the log has.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/zstd.h"
 #include "cursor/check_private.h"
@@ -367,6 +369,29 @@ static void find_reason(const void *bytes, const char **why)
 }
 
 /*
+ * Returns the reason why a log in this descriptor cannot be read at all, or NULL. The reasons are
+ * those for which ptx_stored_open() does not look into the file.
+ */
+static const char *why_unreadable(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || fstat(fd, &st))
+		return "the descriptor is not open";
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		return "this is a pipe or a socket; a log is read at many places, so it must be in "
+		       "a regular file";
+	if (S_ISDIR(st.st_mode))
+		return "this is a directory";
+	if (!S_ISREG(st.st_mode))
+		return "this is no regular file";
+	if (flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY)
+		return "the descriptor is not open for reading";
+	return NULL;
+}
+
+/*
  * Called if the log could not be opened: finds the reason and reports it as a fault at offset 0.
  * Returns EINVAL or ENOMEM. The function reads the header once more, since ptx_stored_open()
  * returns only an error number.
@@ -374,18 +399,17 @@ static void find_reason(const void *bytes, const char **why)
 static int check_explain(struct ptx_check *check, int fd)
 {
 	struct ptx_log_window window;
-	const char *why = "this file cannot be read";
+	const char *why = why_unreadable(fd);
 	const void *bytes;
-	int err;
 
-	err = ptx_log_window_open(&window, fd);
-	if (err == ENOMEM)
-		return err;
-	/* The other possible error is EBADF: the descriptor is not open. */
-	if (err) {
+	if (why) {
 		ptx_check_fault(check, 0, 0, "%s", why);
 		return EINVAL;
 	}
+	why = "this file cannot be read";
+	/* EBADF is impossible here, because the descriptor is open. */
+	if (ptx_log_window_open(&window, fd))
+		return ENOMEM;
 	/* The caller gets the length of the file, although the file is no log. */
 	check->result->bytes = window.file_bytes;
 	/* ptx_log_decode_header() gives the reason, if the file has as many bytes as a header. */

@@ -42,8 +42,9 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 
 /*
  * Checks a DATA block: its first event must directly follow the last event of the previous block
- * (FORMAT D3). Adds the block to the sum and the tally. The first_record of the first block is not
- * compared, because in a log of slots older blocks may have been overwritten.
+ * (FORMAT D3). Adds the block to the sum and the tally. In a sequence no event precedes the first
+ * block. In slots ptx_check_slots() sets next_record for the first block, because older blocks may
+ * have been overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
@@ -56,7 +57,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	 * FORMAT D3: first_record of a block is first_record of the previous block plus the number
 	 * of records of the previous block.
 	 */
-	if (check->any_block && block->first_record != check->next_record) {
+	if (block->first_record != check->next_record) {
 		/* The difference is the number of events that a reader misses (FORMAT R7). */
 		if (block->first_record > check->next_record)
 			ptx_check_fault(check, found->offset, 0,
@@ -70,7 +71,6 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		check->damaged = true;
 	}
 	/* After a gap the counts continue with this block, so that the gap is reported once. */
-	check->any_block = true;
 	/* The sum can wrap around only in a hostile log, and the only effect is a false report. */
 	check->next_record = block->first_record + block->records;
 	/* The records were checked with the payload: type and source are in range. */

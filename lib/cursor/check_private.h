@@ -27,7 +27,6 @@ struct ptx_check {
 	bool has_ledger;
 	/* a part of the log is missing or wrong, so counts of the whole log cannot agree */
 	bool damaged;
-	bool any_block;
 	uint64_t number[PTX_LOG_TYPES]; /* expected number of the next block of each type */
 	uint64_t next_record;    /* first_record that the next DATA block should have */
 	uint64_t named[PTX_TYPE_MAX / 64];

@@ -128,6 +128,7 @@ void ptx_check_slots(struct ptx_check *check)
 {
 	const struct ptx_stored *log = check->log;
 	struct ptx_log_found found;
+	bool begun = false;
 	const char *why;
 
 	ptx_stored_visit_beside(check->log, judge_beside, check);
@@ -147,11 +148,14 @@ void ptx_check_slots(struct ptx_check *check)
 		}
 		/*
 		 * The first block of the list is the oldest block. The comparison of numbers
-		 * (FORMAT D3) begins with its number.
+		 * (FORMAT D3) begins with its number and its first_record, or with those of the
+		 * first intact block.
 		 */
-		if (!i) {
+		if (!begun) {
+			begun = true;
 			check->number[PTX_LOG_DATA] = found.block.number;
 			check->sum.overwritten = found.block.first_record;
+			check->next_record = found.block.first_record;
 		}
 		ptx_check_block(check, &found);
 	}

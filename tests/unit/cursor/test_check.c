@@ -197,6 +197,14 @@ START_TEST(counts_and_times_of_a_block_are_compared_with_its_records)
 	block->first_record += 2;
 	reseal(block);
 	expect(&work, offset_of(&work, block), "2 events are missing before this block");
+
+	/* No event precedes the first block of a sequence. */
+	work = a_log(POSIX_TRACE_APPEND);
+	block = block_of(&work, PTX_LOG_DATA, 0);
+	ck_assert_uint_eq(block->first_record, 0);
+	block->first_record = 2;
+	reseal(block);
+	expect(&work, offset_of(&work, block), "2 events are missing before this block");
 }
 END_TEST
 
@@ -339,8 +347,45 @@ START_TEST(a_file_that_is_no_log_is_einval_with_a_reason)
 }
 END_TEST
 
+START_TEST(a_descriptor_that_cannot_be_read_at_offsets_has_its_own_reason)
+{
+	struct posix_trace_check_np result;
+	struct seen seen = { 0 };
+	int ends[2], fd;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	FAILS(EINVAL, ptx_check_log(ends[0], see, &seen, &result));
+	ck_assert_msg(strstr(seen.text, "this is a pipe or a socket"), "%s", seen.text);
+	close(ends[0]);
+	close(ends[1]);
+
+	fd = open("/", O_RDONLY | O_CLOEXEC);
+	memset(&seen, 0, sizeof(seen));
+	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
+	ck_assert_str_eq(seen.text, "this is a directory\n");
+	close(fd);
+
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	memset(&seen, 0, sizeof(seen));
+	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
+	ck_assert_str_eq(seen.text, "this is no regular file\n");
+	close(fd);
+
+	fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	memset(&seen, 0, sizeof(seen));
+	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
+	ck_assert_str_eq(seen.text, "the descriptor is not open for reading\n");
+	close(fd);
+
+	memset(&seen, 0, sizeof(seen));
+	FAILS(EINVAL, ptx_check_log(-1, see, &seen, &result));
+	ck_assert_str_eq(seen.text, "the descriptor is not open\n");
+}
+END_TEST
+
 SUITE_MAIN("cursor check", a_changed_byte_is_found_in_every_part,
 	   a_record_that_breaks_a_rule_is_found,
 	   counts_and_times_of_a_block_are_compared_with_its_records,
 	   a_block_that_is_gone_is_missed, index_end_and_names_are_compared_with_the_blocks,
-	   a_ledger_that_does_not_add_up_is_found, a_file_that_is_no_log_is_einval_with_a_reason)
+	   a_ledger_that_does_not_add_up_is_found, a_file_that_is_no_log_is_einval_with_a_reason,
+	   a_descriptor_that_cannot_be_read_at_offsets_has_its_own_reason)
