@@ -7,11 +7,14 @@
  * their offset.
  */
 #include <fcntl.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include <trace_np.h>
 
+#include "base/io.h"
+#include "base/proc.h"
 #include "observe/image.h"
 #include "posix/call.h"
 #include "posix/faults.h"
@@ -27,12 +30,41 @@ static void report_fault(const struct ptx_image *image, uint64_t offset, uint64_
 	ptx_faults_report(image->fault_arg, &fault);
 }
 
+/* Room for the fdinfo of a file: four lines, and a line of 60 bytes for each lock. */
+#define FDINFO_BYTES 4096
+
 /*
- * Returns whether a process may be writing into the file. Such a process holds the lock. If this
- * call acquires the lock, it releases the lock at once.
+ * Stores in *holds whether the caller's own open file description has a lock of flock(). Returns
+ * false if /proc does not show this.
+ */
+static bool find_own_lock(int fd, bool *holds)
+{
+	char file[16 + PTX_IO_DIGITS] = "fdinfo/", digits[PTX_IO_DIGITS], path[PTX_PROC_PATH];
+	char text[FDINFO_BYTES];
+	size_t len;
+
+	strcat(file, ptx_io_digits((uint64_t)fd, digits));
+	len = ptx_io_read_text(ptx_proc_path(path, PTX_PROC_SELF, file), text, sizeof(text));
+	*holds = strstr(text, "FLOCK") != NULL;
+	/* If the text may have been truncated, the line of the lock may be missing. */
+	return *holds || (len > 0 && len < sizeof(text) - 1);
+}
+
+/*
+ * Returns whether a process may be writing into the file. Such a process holds the lock. A lock
+ * that the caller's description holds must neither be changed nor released. It shows that no other
+ * description has the exclusive lock of a creator. If the function cannot find out whether the
+ * description holds a lock, it does not touch the lock, and a process may be writing. If this call
+ * acquires the lock, it releases the lock at once.
  */
 static bool is_in_use(int fd)
 {
+	bool holds;
+
+	if (!find_own_lock(fd, &holds))
+		return true;
+	if (holds)
+		return false;
 	/* EWOULDBLOCK: another description has the exclusive lock of a creator. */
 	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
 		return errno == EWOULDBLOCK;

@@ -2,6 +2,7 @@
 /* posix_trace_observe_file_np(): files that were damaged or cut, or that contain no stream. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -189,8 +190,42 @@ START_TEST(a_file_that_is_no_backing_file_is_refused)
 }
 END_TEST
 
+static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	(void)arg;
+	(void)stream;
+}
+
+/* The lock belongs to the open file description of the caller; it stays as it is. */
+START_TEST(a_lock_of_the_caller_is_kept)
+{
+	static const int kinds[] = { LOCK_EX, LOCK_SH };
+
+	for (int i = 0; i < 2; i++) {
+		trace_id_t trid;
+		int fd, other;
+
+		box_new_path();
+		trid = BACKED(.size = 1 << 14);
+		shut(trid);
+		fd = open(box_path, O_RDWR | O_CLOEXEC);
+		other = open(box_path, O_RDWR | O_CLOEXEC);
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_ge(other, 0);
+		ck_assert_int_eq(flock(fd, kinds[i] | LOCK_NB), 0);
+		OK(posix_trace_observe_file_np(fd, ignore_stream, NULL, NULL));
+		/* An exclusive lock excludes both kinds, a shared lock only an exclusive one. */
+		ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), -1);
+		ck_assert_int_eq(flock(other, LOCK_SH | LOCK_NB), kinds[i] == LOCK_EX ? -1 : 0);
+		close(other);
+		close(fd);
+		unlink(box_path);
+	}
+}
+END_TEST
+
 SUITE_MAIN("posix_trace_observe_file_np",
 	   a_damaged_file_gives_a_whole_log_or_an_error,
 	   counts_that_cannot_be_are_left_out,
 	   the_rest_of_a_truncated_file_is_there,
-	   a_file_that_is_no_backing_file_is_refused)
+	   a_file_that_is_no_backing_file_is_refused, a_lock_of_the_caller_is_kept)
