@@ -3,8 +3,8 @@
  * meet/openers.c - lists the processes that have files open that may be arenas, from /proc.
  *
  * An opener is such a process. The functions skip a process that ends meanwhile, and a folder
- * /proc/PID/fd that this process may not read. So the list may be incomplete. They fail only if
- * /proc cannot be opened, or if this process itself lacks descriptors or memory.
+ * /proc/PID/fd that this process may not read. So the list may be incomplete. The functions fail
+ * only if /proc cannot be opened, or if this process itself lacks descriptors or memory.
  *
  * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
  * functions may run concurrently with different arguments.
@@ -109,8 +109,8 @@ static int is_any(void *arg, int folder, const char *name)
 
 /*
  * A callback of ptx_io_list() for the threads of a process. Returns 1, which ends the listing, if
- * the thread's folder of descriptors can be listed and is not empty. The first thread is skipped,
- * because its folder is empty.
+ * the thread's folder of descriptors can be listed and is not empty. The first thread is skipped:
+ * it has ended, so its folder is empty.
  */
 static int look_at_thread(void *arg, int tasks, const char *name)
 {

@@ -193,7 +193,7 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 
 /*
  * inner_pid is the id of the process in its own pid namespace. The new arena has no users. If the
- * caller does not increase the count of users, the unlock closes the arena.
+ * caller does not increase the count of users, ptx_peer_arenas_unlock() closes the arena.
  */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 {

@@ -217,7 +217,7 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 
 /*
  * Uses an arena whose descriptor the program has inherited through execve(), if there is such an
- * arena. It has the names of the family already, so no names are merged.
+ * arena. This arena has the names of the family already, so no names are merged.
  */
 static bool use_inherited_arena(struct ptx_arena *arena)
 {
@@ -378,8 +378,8 @@ static void process_separate(void)
 }
 
 /*
- * If a quiet child of vfork() forks, its child inherits the filter and has a copy of the memory. So
- * the whole process is quiet.
+ * If a quiet child of vfork() forks, its child inherits the seccomp filter and has a copy of the
+ * memory. So the whole process is quiet.
  */
 static void own_quiet(void)
 {
@@ -424,8 +424,8 @@ static _Atomic uint32_t attempts;
  * A signal handler that records an event may interrupt this function and do the whole work itself.
  * The function then repeats the work with the same result.
  *
- * A handler may also fork. The child of this fork continues in this function with the pid of its
- * parent. fork() has zeroed ptx_private.attempt, so the child recognizes this and begins again.
+ * A handler may also fork. The child of this fork continues in this function with its parent's id
+ * in `pid`. fork() has zeroed ptx_private.attempt, so the child recognizes this and begins again.
  * However, the child first stores its parent's pid and then loads the attempt. One fault remains:
  * if a handler interrupts the child between these two instructions and records an event, the event
  * has the parent's pid.
@@ -462,7 +462,7 @@ void ptx_process_child(void)
 		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 		pid = become_child();
-		/* A signal handler or another thread has stored the id already. */
+		/* This fails if a signal handler or another thread has stored the id already. */
 		if (!atomic_compare_exchange_strong_explicit(&ptx_private.pid, &unknown, pid,
 							     memory_order_release,
 							     memory_order_relaxed))

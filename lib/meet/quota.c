@@ -32,9 +32,10 @@
 _Static_assert(TRACE_SYS_MAX % 64 == 0, "whole words");
 
 /*
- * The account of this process. A child inherits this memory, so that the child can close its
- * parent's descriptor. fork() sets ptx_private.has_quota to false in the child, which shows that
- * the account is still the parent's. The lock protects all members.
+ * The account: the places of this process's streams, and the open file. A child inherits this
+ * memory, so that the child can close its parent's descriptor. fork() sets ptx_private.has_quota to
+ * false in the child, which shows that the account is still the parent's. The lock protects all
+ * members.
  */
 static struct {
 	pthread_mutex_t lock;

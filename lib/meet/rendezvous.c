@@ -82,7 +82,7 @@ static uint32_t read_entries(struct ptx_rendezvous *walk, void *entries, size_t 
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-/* Returns to the beginning of the folder. Returns false if that fails. */
+/* Lets the search begin again at the first entry of the folder. Returns false after an error. */
 static bool rewind_folder(struct ptx_rendezvous *walk)
 {
 	walk->at = 0;
@@ -223,7 +223,10 @@ static const char *next_name(struct ptx_rendezvous *walk)
 		walk->at += entry->bytes;
 		if (!has_prefix(walk, entry))
 			continue;
-		/* A former process with this id had another start time. */
+		/*
+		 * A prefix without a start time also fits a link for a former process with this id,
+		 * so now the start time is added.
+		 */
 		if (walk->has_start || (read_start(walk) && has_prefix(walk, entry)))
 			return entry->name;
 	}
@@ -244,7 +247,7 @@ static bool begin_others(struct ptx_rendezvous *walk)
 
 /*
  * Continues the search with the next ancestor. Links for ancestors are in the folder INHERITED,
- * which the first call opens. Behind the last ancestor, and after ANCESTORS steps, the search
+ * which the first call opens. After the last ancestor, or after ANCESTORS steps, the search
  * continues with the links for all processes. Returns false at the end of the search.
  */
 static bool step_up(struct ptx_rendezvous *walk)
@@ -439,7 +442,8 @@ static enum link_result link_in(int folder, const char *name, int fd)
 		return NO_FOLDER;
 	/*
 	 * The folder is cleaned after the link was made, because no process removes a folder with a
-	 * link. A link that had the name may be gone then.
+	 * link. If the name was in use, the cleaning may have removed that link, so the name is
+	 * tried again.
 	 */
 	rendezvous_clean(folder);
 	if (is_linked || symlinkat(path, folder, name) == 0)
@@ -452,16 +456,17 @@ static enum link_result link_in(int folder, const char *name, int fd)
 /*
  * Makes the link in the folder `which` inside the user's runtime folder.
  *
- * If the result is NO_FOLDER, there is no runtime folder. The stream works nevertheless, but
- * programs that the target executes do not find it.
+ * If the result is NO_FOLDER, the folder could not be opened, or other processes have removed it at
+ * each attempt. The stream works nevertheless, but programs that the target executes do not find
+ * it.
  */
 static enum link_result rendezvous_link(const char *which, uint32_t uid, const char *name, int fd)
 {
 	enum link_result result = NO_FOLDER;
 
 	/*
-	 * The call fails only if another process has removed the empty folder meanwhile. So each
-	 * failure means that another process has made progress, as in a lock-free algorithm.
+	 * link_in() returns NO_FOLDER only if another process has removed the folder since it was
+	 * opened. The other process has then made progress, as in a lock-free algorithm.
 	 */
 	for (int i = 0; result == NO_FOLDER && i < TRIES; i++) {
 		int folder = ptx_folder_open_in(uid, which, true);

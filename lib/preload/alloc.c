@@ -31,7 +31,7 @@ SHIM_NEXT(malloc_usable_size, shim_no_pointer);
 /*
  * All functions of the family, which are looked up together. A function may be stored here before
  * the others: shim_find_begin() and shim_inject_begin() store one after the other, and so does
- * another thread in look_up_all(). No wrapper uses a function before are_known is true.
+ * look_up_all() in another thread. No wrapper uses a function before are_known is true.
  */
 static struct shim_next *const all[] = {
 	&malloc_next, &calloc_next, &realloc_next, &free_next, &aligned_alloc_next, &memalign_next,
@@ -233,7 +233,7 @@ shim_inline void put_aligned(size_t alignment, size_t size, const void *result, 
 ALIGNED(aligned_alloc)
 ALIGNED(memalign)
 
-/* posix_memalign(3) reports errors by its result and leaves errno. */
+/* posix_memalign(3) reports errors by its result and does not change errno. */
 SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	posix_memalign_function *function = real(posix_memalign);

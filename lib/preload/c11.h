@@ -36,7 +36,10 @@ shim_inline int shim_c11_error(int result)
 	}
 }
 
-/* Functions of <pthread.h> return the error number itself. Macros for both use this function. */
+/*
+ * Functions of <pthread.h> return the error number itself. This function exists so that one macro
+ * can serve the functions of both headers.
+ */
 shim_inline int shim_posix_error(int result)
 {
 	return result;

@@ -57,8 +57,8 @@ static const struct {
 
 /*
  * The names and the schemas of all types, from the table in types.h. Users see the names in logs,
- * and patterns match them. The table of types has offsets in this struct: the dynamic linker would
- * write each pointer of a table of pointers at the start of each program.
+ * and patterns match them. The table of types has offsets into this struct instead of pointers,
+ * because the dynamic linker would have to relocate each pointer at the start of each program.
  */
 static const struct texts {
 #define TYPE(type, family, name, schema) char type##_name[sizeof(name)], \

@@ -197,8 +197,8 @@ READLINK(__readlinkat_chk, (int folder, const char *path, char *to, size_t bytes
 	 (folder, path, to, bytes, room), folder)
 
 /*
- * A function that returns a string, or NULL after an error. The string is copied only after
- * success: after an error the memory of the program may have any contents.
+ * The wrapper of a function that returns a string, or NULL after an error. The string is copied
+ * only after success: after an error the memory of the program may have any contents.
  */
 #define STRING(name, type, params, args, strings) \
 	SHIM_TRACED(char *, name, type, shim_no_pointer, params, args, !result, (), (), strings)
@@ -281,7 +281,10 @@ int pivot_root(const char *path, const char *to);
 SHIM_INT(pivot_root, FILE_PIVOT, (const char *path, const char *to), (path, to), (), (),
 	 (SHIM_IN(path), SHIM_IN(to)))
 
-/* The descriptor of a folder's stream; -1 before the call and after an error. */
+/*
+ * Returns the descriptor of a folder's stream, or -1 if there is no stream: before the call and
+ * after an error.
+ */
 static int fd_of(DIR *stream)
 {
 	return stream && stream != (DIR *)-1 ? dirfd(stream) : -1;

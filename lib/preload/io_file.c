@@ -34,16 +34,17 @@ SHIM_ALIAS(__lseek, lseek);
 /* The mode may also remove or move a part of the file. */
 FALLOCATE(fallocate, off_t)
 FALLOCATE(fallocate64, off64_t)
-/* On file systems without support the C library writes to each block instead, without an event. */
+/*
+ * If the file system cannot reserve space, the C library writes to each block instead. These writes
+ * have no events.
+ */
 #define POSIX_FALLOCATE(name, offset_type) \
 	SHIM_ERROR(name, IO_FALLOCATE, (int fd, offset_type offset, offset_type length), \
 		   (fd, offset, length), (fd, 0), (offset, length), ())
 POSIX_FALLOCATE(posix_fallocate, off_t)
 POSIX_FALLOCATE(posix_fallocate64, off64_t)
 
-/*
- * posix_fallocate() and posix_fadvise() return an error number and leave errno, as POSIX requires.
- */
+/* posix_fallocate() and posix_fadvise() return an error number and do not change errno. */
 /*
  * The program calls these functions to announce how it will read the file. readahead() is recorded
  * as POSIX_FADV_WILLNEED.
@@ -83,8 +84,8 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 	 (first, last, flags), ((int32_t)first, (int32_t)last, flags), (), ())
 
 /*
- * A function without a result and without errors. The field `error` is always 0. The 32-bit fields
- * and the 64-bit fields follow, as in SHIM_TRACED().
+ * The wrapper of a function that returns no result and no error. The field `error` is always 0. The
+ * 32-bit fields and the 64-bit fields follow, as in SHIM_TRACED().
  */
 #define NOTHING(name, type, params, args, small, large) \
 	SHIM_NEXT(name, shim_no_number); \

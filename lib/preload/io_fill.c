@@ -272,7 +272,10 @@ SHIM_WRAPPER int __underflow(FILE *file)
 	FILL(int, __underflow, (file), file, lacks_bytes(file, 1), 0, result == EOF);
 }
 
-/* A function that reads a line into the array `to`. fgets() keeps one byte for the NUL. */
+/*
+ * The wrapper of a function that reads a line into the array `to`. fgets() keeps one byte for the
+ * NUL.
+ */
 #define FGETS(name, params, args) \
 	SHIM_NEXT(name, shim_no_pointer); \
 	SHIM_WRAPPER char *name params \
@@ -290,7 +293,7 @@ FGETS(fgets_unlocked, (char *to, int size, FILE *file), (to, size, file))
 FGETS(__fgets_chk, (char *to, size_t room, int size, FILE *file), (to, room, size, file))
 FGETS(__fgets_unlocked_chk, (char *to, size_t room, int size, FILE *file), (to, room, size, file))
 
-/* A function that reads a line into memory that it allocates. */
+/* The wrapper of a function that reads a line into memory that the function allocates. */
 #define GETLINE(name, params, args, end_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER ssize_t name params \

@@ -58,8 +58,8 @@ FOPEN(fopen)
 FOPEN(fopen64)
 
 /*
- * A stream that the C library opens without a path, or for a descriptor that the program has. The
- * mode is a constant or an argument.
+ * The wrapper of a function that opens a stream without a path, or for a descriptor that the
+ * program has. The mode is a constant or an argument.
  */
 #define STREAM(name, params, args, mode_) \
 	SHIM_NEXT(name, shim_no_pointer); \

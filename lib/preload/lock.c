@@ -46,7 +46,7 @@ static void skip_hold(enum shim_type type)
  * free entry, because the member `lock`, which marks an entry as in use, is stored last. Usually
  * the handler releases its locks before it returns, so the entry is free again when this function
  * stores the member `lock`. If the type is not recorded now, this function does not read the clock.
- * The hold is counted at its end, as any other hold.
+ * The hold is counted at its end, like any other hold.
  */
 void shim_hold_begin(const void *lock, enum shim_type type, const void *caller)
 {

@@ -65,7 +65,7 @@ bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *m
 	bool is_over = false, is_whole = false;
 	size_t used = 0;
 
-	/* The kernel generates the text again, from the first mapping on. */
+	/* The seek makes the kernel generate the text again, from the first mapping on. */
 	if (fd < 0 || syscall(SYS_lseek, fd, 0, SEEK_SET) != 0)
 		return false;
 	while (!is_over && used < sizeof buffer) {
@@ -78,10 +78,7 @@ bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *m
 			break;
 		}
 		used += (size_t)n;
-		/*
-		 * Only whole lines are examined. The rest of the last line is completed by the next
-		 * read.
-		 */
+		/* Only whole lines are examined. The next read completes the last line. */
 		while (!is_over && (end = memchr(line, '\n', used - (size_t)(line - buffer)))) {
 			is_over = read_line(line, end, &map) && !visit(arg, &map);
 			line = end + 1;

@@ -13,7 +13,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of net.poll. The events net.select and net.epoll end before the last one. */
+/* The fields of net.poll. The events net.select and net.epoll do not have the field `fd`. */
 struct wait {
 	uint64_t time;
 	int64_t timeout;
@@ -44,8 +44,9 @@ static int64_t of_timespec(const struct timespec *time, int error)
 }
 
 /*
- * Converts the timeout of select(), which has microseconds. The program may pass any numbers. After
- * a call that succeeded, the kernel has replaced these numbers by the time that is left.
+ * Converts the timeout of select(), which has microseconds. The numbers may be so large that a
+ * product overflows. After a call that succeeded, the kernel has replaced these numbers by the time
+ * that is left.
  */
 static int64_t of_timeval(const struct timeval *time, int error)
 {
@@ -110,8 +111,9 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
 		const sigset_t *mask, size_t room);
 
 /*
- * The events have the number of descriptors, and of poll() one descriptor. They do not have the
- * sets, because the sets are in memory of the program and can be large.
+ * The events have the number of descriptors; the events of poll() and ppoll() also have one
+ * descriptor. The sets of descriptors are not recorded, because they are in memory of the program
+ * and can be large.
  */
 POLL(poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), of_ms(timeout))
 SHIM_ALIAS(__poll, poll);

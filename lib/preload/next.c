@@ -158,8 +158,8 @@ int shim_no_error(void)
 }
 
 /*
- * The caller relies on no return, so the function ends the process, with the status of a shell for
- * a command that cannot be executed.
+ * The caller does not expect this function to return, so the function ends the process, with the
+ * status of a shell for a command that cannot be executed.
  */
 void shim_no_return(void)
 {

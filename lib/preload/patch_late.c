@@ -202,7 +202,9 @@ void shim_patch_in_child(void)
 
 #else
 
-/* There are no trampolines for other processors; the tool refuses the options. */
+/*
+ * There are no trampolines for other processors; there the tool refuses the options that need them.
+ */
 void shim_patch_in_child(void)
 {
 }

@@ -47,7 +47,9 @@ SIGWAIT_INFO(sigtimedwait,
 /* sigwait() returns an error number, and the signal without its details. */
 SIGWAIT(sigwait, shim_no_error, (const sigset_t *set, int *signal), (set, signal),
 	data.error = result; if (!result) data.signal = *signal)
-/* These two functions end with EINTR when a handler has returned. This is no error. */
+/*
+ * When a handler has returned, these two functions return with EINTR. The event then has no error.
+ */
 SIGWAIT(pause, shim_no_number, (void), (), data.error = errno == EINTR ? 0 : errno)
 SIGWAIT(sigsuspend, shim_no_number, (const sigset_t *mask), (mask),
 	data.error = errno == EINTR ? 0 : errno)

@@ -23,8 +23,8 @@ struct spawn_data {
 };
 
 /*
- * posix_spawn() and posix_spawnp() return an error number and leave errno. The child's id is
- * stored for the program only after success, as the standard specifies it for the real function.
+ * posix_spawn() and posix_spawnp() return an error number and do not change errno. The child's id
+ * is stored for the program only after success, as the standard specifies it for the real function.
  */
 #define SPAWN(name, is_searched) \
 	SHIM_NEXT(name, shim_no_error); \
@@ -95,7 +95,7 @@ SHIM_WRAPPER int system(const char *command)
 	if (!shim_on(PROCESS_SYSTEM))
 		return next(system)(command);
 	data.status = -1;
-	/* system() is a cancellation point. If it does not return, the event has this error. */
+	/* The event has this error if the thread is cancelled in system(). */
 	data.error = ECANCELED;
 	SHIM_CALL(PROCESS_SYSTEM, data);
 	call.len = 16 + shim_text_before(data.command, sizeof data.command, command);

@@ -41,8 +41,8 @@ static bool is_readable(const void *from)
 }
 
 /*
- * Does the same as is_readable(), but in a quiet process it returns false for memory that is not
- * known. This function is for memory that may be the reason why a call failed.
+ * Like is_readable(), but in a quiet process it returns false for memory that is not known. This
+ * function is for memory that may be the reason why a call failed.
  */
 static bool is_known_readable(const void *from)
 {
