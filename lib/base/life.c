@@ -234,8 +234,8 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 
 /*
  * Does the work of ptx_life_of_one() with a pidfd. The pidfd may belong to a later process with the
- * same id. The comparison of the identities then returns PTX_OTHER, which means that the first
- * process is dead.
+ * same id. The comparison of the identities then returns PTX_OTHER, which means that the process
+ * with the given identity is dead.
  */
 static enum ptx_life life_of_same(uint32_t pid, int pidfd, int err,
 				  const struct ptx_identity *identity)

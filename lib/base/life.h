@@ -79,14 +79,14 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity);
 
 /*
- * Waits until that process has ended, at most `ns` nanoseconds. Returns true if it has ended: it
- * then has no file open any more.
+ * Waits until the process with this id and identity has ended, at most `ns` nanoseconds. Returns
+ * true if it has ended: it then has no file open any more.
  */
 bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns);
 
 /*
- * Sends SIGKILL to that process. Does nothing if the kernel has no pidfds, or if it is uncertain
- * that the process is the same: another process never gets the signal.
+ * Sends SIGKILL to the process with this id and identity. Does nothing if the kernel has no pidfds,
+ * or if it is uncertain that the process is the same: another process never gets the signal.
  */
 void ptx_life_kill(uint32_t pid, const struct ptx_identity *identity);
 

@@ -2,7 +2,8 @@
 /*
  * posix/text.c - text of any length in the caller's memory.
  *
- * Bytes that a terminal could obey become escapes: data come from files and from other processes.
+ * Bytes that could be commands for a terminal become escapes, because the data come from files and
+ * from other processes.
  */
 #include "posix/text.h"
 
