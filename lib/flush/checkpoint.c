@@ -69,7 +69,7 @@ _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_stat
 	       "the region has room");
 _Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the places");
 
-#define PLACES 256 /* the places become present for this number of rings in one step */
+#define PLACES 256 /* the places of this number of rings get memory in one step */
 
 /*
  * Returns the checkpoint 0 or 1. If `index` is 2, returns the address behind both checkpoints. The
@@ -88,8 +88,8 @@ static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned 
 }
 
 /*
- * Returns the places of checkpoint `index`. They are behind PTX_CHECKPOINT_BASE: geometry.rings
- * places of checkpoint 0, and then the places of checkpoint 1.
+ * Returns the places of checkpoint `index`. They begin PTX_CHECKPOINT_BASE bytes behind checkpoint
+ * 0: geometry.rings places of checkpoint 0, and then the places of checkpoint 1.
  */
 static struct place *places_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -106,8 +106,9 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Rounds `count` up to a multiple of PLACES, and makes the places of so many rings present in both
- * checkpoints. If there is no memory now, the kernel tries again at the first store to the places.
+ * Rounds `count` up to a multiple of PLACES, and lets the kernel provide memory for the places of
+ * so many rings in both checkpoints. If there is no memory now, the kernel tries again at the first
+ * store to the places.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
@@ -224,7 +225,10 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
-	/* The checkpoints become present now, so that a flush does not need memory for them. */
+	/*
+	 * The kernel provides memory for the checkpoints now, so that a flush does not need memory
+	 * for them.
+	 */
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/*

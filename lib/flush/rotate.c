@@ -10,18 +10,19 @@
  *
  *	1  the last flush of the old log
  *	2  the ledger for the guardian of the new log
- *	3  the word in the region: the old log may be closed
+ *	3  the member `log` of the status (checkpoint_flush.h): the old log may be closed
  *	4  the tail of the old log, and its closing area
  *	5  a checkpoint for the new log, without events
- *	6  the word in the region: the new log gets the events
+ *	6  the member `log` of the status: the new log gets the events
  *
  * Until step 6 the guardian of the old log continues this log. If the log is closed already, the
  * guardian removes the tail and adds the events that the new log would have got. From step 6 on the
  * old log is complete, and the guardian of the new log continues the new log.
  *
  * The counts of a stream (its rings, the drain's account) are sums since its creation. The ledger
- * of a log is the difference to the sum of the ledgers of all earlier logs, `closed`. So an event
- * that was called before the rotation, and is written or lost later, counts in the new log only.
+ * of a log is the ledger of the stream minus flush->closed, the sum of the ledgers of all earlier
+ * logs. So an event that was called before the rotation, and is written or lost later, counts in
+ * the new log only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ struct type_line {
  */
 #define RECENT_NS INT64_C(1000000000)
 
-/* The most lines of threads that a guardian reads. Further events are in the line of pid 0. */
+/* The most lines of threads in the file. If the ledger has more, the file has none of them. */
 #define CLOSED_THREADS 65536u
 
 void ptx_flush_rotation_lock(struct ptx_flush *flush)
