@@ -110,10 +110,10 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 }
 
 /*
- * Returns a time. The ring's writer will not publish an event that is older than this time. If the
- * writer is outside of a trace point, the result is `now`. Otherwise it is the time of the writer's
- * last record, because the times of one writer do not decrease. While the writer is inside of a
- * trace point, the window of its chunk is equal to the head or greater (ring/ring.h).
+ * Returns the least time that an event can have which the ring's writer has not published yet. If
+ * the writer is outside of a trace point, the result is `now`. Otherwise it is the time of the
+ * writer's last record, because the times of one writer do not decrease. While the writer is inside
+ * of a trace point, the window of its chunk is equal to the head or greater (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -517,7 +517,7 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
 /*
  * Repeats the copy as long as the writers of a LOOP stream have overwritten all events up to the
  * moment. Then copies the description of the stream, and checks that the place still has the same
- * generation. At the end makes the copy readable.
+ * generation. At the end arranges the chunks of the copy, so that a drain can read them.
  */
 static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
