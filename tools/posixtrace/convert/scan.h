@@ -10,8 +10,8 @@
  * Reads the flow's input to its end, makes the plan and sets the input back to its beginning.
  * Faults of the input are not printed, because the second reading prints them. Returns 0, or an
  * error number if the plan cannot be used. The caller must call plan_fini() in both cases. *again
- * becomes whether the whole input can still be read. For example, it is true after ENOTTY, because
- * nothing was read. If it is false, a part of the input is lost.
+ * becomes true if the whole input can still be read, for example after ENOTTY, because nothing was
+ * read. Otherwise a part of the input is lost, and *again becomes false.
  */
 int scan(const struct fmt_flow *like, struct plan *plan, bool *again);
 

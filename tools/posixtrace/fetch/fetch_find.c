@@ -86,7 +86,7 @@ static bool read_log(struct fetch_row *row, struct fetch_log *log)
 
 /*
  * Fetches the list of the logs of the hosts in the range. A log always has a value in the column
- * `first`, so the conditions of put_range() compare no NULL.
+ * "first", so the conditions of put_range() compare no NULL.
  */
 static bool list_logs(void)
 {
@@ -124,7 +124,7 @@ static int by_source(const void *x, const void *y)
 }
 
 /*
- * Stores the UUIDs of the answer in the logs. The array `sorted` has the logs in the order of the
+ * Stores the UUIDs of the answer in the logs. The array "sorted" has the logs in the order of the
  * member "source".
  */
 static bool read_uuids(struct fetch_log **sorted)

@@ -151,7 +151,7 @@ struct proof {
 };
 
 /*
- * Returns whether `address` is within the replaced bytes, behind the first of them. A thread may
+ * Returns whether "address" is within the replaced bytes, behind the first of them. A thread may
  * arrive at the first byte, because the jump begins there.
  */
 static bool is_inside(const struct proof *proof, uint64_t address)

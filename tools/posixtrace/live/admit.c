@@ -65,7 +65,7 @@ static int begin_set(const struct admit *admit, trace_event_set_t *set)
 	return err;
 }
 
-/* Computes the filter: the types that the stream shall not record. Returns 0 or an error number. */
+/* Computes the filter: the types that the stream must not record. Returns 0 or an error number. */
 static int compute_filter(const struct admit *admit, trace_id_t trid, trace_event_set_t *set)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];

@@ -69,7 +69,7 @@ static bool may_read(pid_t pid)
  * Reads the status of a zombie, the last number of /proc/PID/stat. The kernel shows 0 to callers
  * that may not read the facts of the process. So if the number is 0, the permission decides whether
  * the status is known. The facts are read again after that, because the process may be gone, and
- * its number may be another process's.
+ * another process may have its number.
  */
 bool ended_zombie(pid_t pid, int *status)
 {

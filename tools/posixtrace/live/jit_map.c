@@ -151,8 +151,8 @@ void jit_maps_add_dump(struct jit_maps *maps, pid_t pid, const char *path)
 }
 
 /*
- * Converts `pid`, the number of a process in the namespace of the place, to its number in /proc.
- * In the recorder's own namespace it returns `pid` and does not examine the process. In another
+ * Converts "pid", the number of a process in the namespace of the place, to its number in /proc.
+ * In the recorder's own namespace it returns "pid" and does not examine the process. In another
  * namespace it returns 0 if there is no such process, or if it cannot be examined.
  */
 static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
@@ -226,8 +226,8 @@ static bool is_usable(const struct jit_maps *maps, int fd, const char *path, pid
  * Opens a file of a process in the file system that the process sees. If the file is not there, or
  * if the process has ended, opens "in_folder" below a folder of the first process. If that fails,
  * opens the file with this path that the recorder sees. This last attempt is not made if the
- * processes have another namespace of process IDs, because there the number in the path may be
- * another process's. Stores the size. On failure, returns -1.
+ * processes have another namespace of process IDs, because the number in the path may belong to
+ * another process there. Stores the size. On failure, returns -1.
  */
 static int open_usable(const struct jit_maps *maps, pid_t pid, const char *path, int folder,
 		       const char *in_folder, off_t *bytes)

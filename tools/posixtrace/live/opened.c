@@ -129,7 +129,7 @@ static const char *protocol_of(const struct socket *socket)
 	       socket->domain == AF_NETLINK		  ? "netlink" : "socket";
 }
 
-/* Copies a text of less than `most` bytes and its NUL. Returns the number of copied bytes. */
+/* Copies a text of less than "most" bytes and its NUL. Returns the number of copied bytes. */
 static size_t put_text(char *to, const char *text, size_t most)
 {
 	const size_t len = strnlen(text, most - 1);

@@ -167,7 +167,7 @@ static int put_until(struct weave *weave, int64_t time_ns)
 }
 
 /*
- * Returns whether the recorder stopped the stream by this event for the last time. `stops` is the
+ * Returns whether the recorder stopped the stream by this event for the last time. "stops" is the
  * number of STOP events that the log still has.
  */
 static bool is_end(const struct posix_trace_event_np *event, uint64_t stops)

@@ -250,8 +250,9 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 /*
  * Appends an event if the kernel did not record a switch: a thread has left a CPU twice in
  * succession, or got one twice. On some virtual machines the kernel's tracing has no record of one
- * switch in a hundred. No buffer was full, so these are no lost events. The event has the time of
- * the later switch. The missing switch was between the thread's previous event and this time.
+ * switch in a hundred. No buffer was full, so these switches do not count as lost. The event has
+ * the time of the later switch. The missing switch was between the thread's previous event and this
+ * time.
  */
 static int put_gap(struct weave *weave, const struct kernel_record *record, pid_t tid, int which)
 {

@@ -20,9 +20,9 @@
 #include "live/weave.h"
 
 /*
- * A log has at most 16384 mappings, with at most 4 MiB of paths. If a log reaches a limit, readers
- * know no later mapping. So the kernel's mappings, each of which may need two entries, use at most
- * a quarter of each limit.
+ * A log has at most 16384 mappings, with at most 4 MiB of paths. After a log has reached a limit,
+ * it gets no further mappings. So the kernel's mappings, each of which may need two entries, use at
+ * most a quarter of each limit.
  */
 #define MAPPINGS_MAX 2000
 #define PATHS_MAX    (1u << 20)
@@ -73,7 +73,10 @@ static int make_images(struct weave_maps *maps, const struct kernel_maps *notes)
 			return ENOMEM;
 		if (!is_new)
 			maps->image[maps->images - 1].until_ns = note->time_ns;
-		/* If a file is the first note of the process, the process began before it. */
+		/*
+		 * If the first note of the process is a file, the process began earlier, at an
+		 * unknown time.
+		 */
 		maps->image[maps->images++] = (struct image){
 			.pid = note->pid, .parent = note->parent,
 			.from_ns = note->kind == KERNEL_MAP_FILE ? INT64_MIN : note->time_ns,
@@ -128,8 +131,8 @@ static void end_mapping(const struct weave_maps *maps, struct posix_trace_mappin
 /* ------------------------------------------------------------------ files */
 
 /*
- * Reads a file. If the path leads to another file by now, or is not visible to the tool, such as a
- * path in a container, the file has no segments and no identity.
+ * Reads a file. If the path now leads to another file, or if the tool cannot see the path (for
+ * example a path in a container), the file has no segments and no identity.
  */
 static void read_file(struct file *file)
 {
@@ -175,8 +178,8 @@ static uint64_t base_of(const struct kernel_map *note, const struct file *file)
 /* ------------------------------------------------------------------ the log */
 
 /*
- * Returns whether the library has noted a mapping of this image at the addresses of `note`. If
- * `note` is NULL, returns whether the library has noted the parent of this image.
+ * Returns whether the library has noted a mapping of this image at the addresses of "note". If
+ * "note" is NULL, returns whether the library has noted the parent of this image.
  */
 static bool is_known(const struct weave *weave, const struct image *image,
 		     const struct kernel_map *note)

@@ -12,8 +12,8 @@
 #include <trace_np.h>
 
 /*
- * Stores in *object the named object of the thread with the pthread_t `handle` in the process `pid`
- * at the time `time_ns`. Returns false if there is no such object or its name is empty. Callers
+ * Stores in *object the named object of the thread with the pthread_t "handle" in the process "pid"
+ * at the time "time_ns". Returns false if there is no such object or its name is empty. Callers
  * pass the time of the thread's last event, because the handle may later belong to another thread.
  * INT64_MAX means the newest object.
  */

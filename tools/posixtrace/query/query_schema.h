@@ -42,7 +42,7 @@ size_t query_schema_columns(const struct query_schema *schema);
 bool query_schema_has(const struct query_schema *schema, const char *column);
 
 /*
- * Returns "CREATE TABLE NAME(...)" with the text `more` before the closing parenthesis. The caller
+ * Returns "CREATE TABLE NAME(...)" with the text "more" before the closing parenthesis. The caller
  * frees it by sqlite3_free(). Returns NULL if memory is lacking.
  */
 char *query_schema_sql(const struct query_schema *schema, const char *more);

@@ -133,7 +133,7 @@ bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, 
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *record, const char **why);
 
-/* Returns whether the record is about the log itself, and is no event. */
+/* Returns whether the record is about the log itself, and is not an event. */
 bool etw_is_about_log(const struct etw_record *record);
 
 /*

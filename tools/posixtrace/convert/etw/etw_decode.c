@@ -33,10 +33,10 @@ struct walk {
 	struct etw_bytes *to;   /* NULL for a schema */
 	size_t most;            /* bytes that may be decoded */
 	bool too_long;
-	struct etw_bytes text;  /* the text of an array, or of `more`, so far */
+	struct etw_bytes text;  /* the text of an array, or of "more", so far */
 	struct etw_value scratch;
 	unsigned column, columns; /* number of columns so far; greatest number of columns */
-	bool more, in_more;     /* the schema has `more`; `more` has begun */
+	bool more, in_more;     /* the schema has "more"; "more" has begun */
 	struct etw_schema schema;
 	char prefix[ETW_FIELD_NAME_MAX + 1]; /* names of the structs around the field */
 };
@@ -54,14 +54,14 @@ static void join_name(const struct walk *w, const char *name, char full[2 * ETW_
 
 /*
  * Returns whether the next field gets its own column. A field without a column begins the text
- * `more`, and all later fields belong to `more`, too.
+ * "more", and all later fields belong to "more", too.
  */
 static bool has_column(struct walk *w)
 {
 	return !w->in_more && w->column < w->columns;
 }
 
-/* Begins a field in the text `more` by appending NAME= to it. */
+/* Begins a field in the text "more" by appending NAME= to it. */
 static void begin_more(struct walk *w, const char *name)
 {
 	w->in_more = true;
@@ -224,7 +224,7 @@ static bool text_array(struct walk *w, unsigned index, unsigned depth)
 
 /*
  * Handles one field that is an array, or is not a struct. For a schema, the function adds a column.
- * For data, it decodes the value into the column or into `more`. For text, it appends NAME=VALUE.
+ * For data, it decodes the value into the column or into "more". For text, it appends NAME=VALUE.
  * An array in a column becomes a text: the function collects this text in w->text and then stores
  * it with a NUL.
  */
@@ -283,7 +283,7 @@ static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned dept
 }
 
 /*
- * Handles `count` fields. The first of them has the index `first`. The index of the next field is
+ * Handles "count" fields. The first of them has the index "first". The index of the next field is
  * field->next, which skips the members of a struct. Returns false if the layout or the payload is
  * contradictory, or if the budget is used up.
  */
@@ -307,9 +307,9 @@ static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned
 }
 
 /*
- * The walk reserves space for `more` in the text of the schema. If all columns are in use when
- * `more` is needed, `more` replaces the last column, and the field of this column becomes a part of
- * `more`.
+ * The walk reserves space for "more" in the text of the schema. If all columns are in use when
+ * "more" is needed, "more" replaces the last column, and the field of this column becomes a part of
+ * "more".
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more)
@@ -326,7 +326,7 @@ int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room
 		return -1;
 	if (w.in_more) {
 		w.schema.room = room;
-		/* `more` needs a column too. */
+		/* "more" needs a column too. */
 		if (w.column == columns) {
 			char *last = schema + w.schema.used - 1;
 

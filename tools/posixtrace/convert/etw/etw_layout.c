@@ -49,7 +49,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	return field;
 }
 
-/* The map owns its copies of the names. The array `sorted` only points to the entries. */
+/* The map owns its copies of the names. The array "sorted" only points to the entries. */
 void etw_map_free(struct etw_map *map)
 {
 	if (!map)

@@ -112,8 +112,8 @@ const char *etw_map_name(const struct etw_map *map, uint64_t value);
 /*
  * Appends the fields to the schema's text, which has space for "room" bytes. At most "columns"
  * fields become columns of the schema. If a field does not fit, this field and all later fields
- * become one text field `more`. Returns the number of columns without `more`, or -1 for a
- * contradictory layout. Sets *more if the schema has `more`.
+ * become one text field "more". Returns the number of columns without "more", or -1 for a
+ * contradictory layout. Sets *more if the schema has "more".
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
@@ -130,7 +130,7 @@ struct etw_decoding {
 enum etw_decoded {
 	ETW_DECODED,
 	ETW_CONTRADICTS,        /* the payload is too short for the layout, or contradicts it */
-	ETW_TOO_LONG,           /* the decoded form has more than `most` bytes */
+	ETW_TOO_LONG,           /* the decoded form has more than "most" bytes */
 	ETW_NO_MEMORY
 };
 

@@ -152,7 +152,7 @@ static void decide_pointers(struct scan *s)
 }
 
 /*
- * The buffers are sorted by processor, so one flag `begun` is enough: it is cleared at the first
+ * The buffers are sorted by processor, so one flag "begun" is enough: it is cleared at the first
  * buffer of each processor. Each buffer is freed before the next one is loaded, so only one buffer
  * is in memory.
  */

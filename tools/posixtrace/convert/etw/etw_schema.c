@@ -48,7 +48,7 @@ static bool is_in_schema(const char *schema, const char *name)
 }
 
 /*
- * Returns whether the name belongs to `more` or to one of the fields of the record's header, which
+ * Returns whether the name belongs to "more" or to one of the fields of the record's header, which
  * follow the decoded fields.
  */
 static bool is_taken(const char *name)
@@ -126,7 +126,7 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	return fits;
 }
 
-/* The text is a constant of this program, such as the field `more`, and needs no check. */
+/* The text is a constant of this program, such as the field "more", and needs no check. */
 bool etw_schema_text(struct etw_schema *s, const char *text)
 {
 	size_t len = strlen(text);

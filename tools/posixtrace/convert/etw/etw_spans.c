@@ -81,7 +81,7 @@ uint64_t etw_spans_without_room(const struct etw_spans *spans)
 }
 
 /*
- * If `before` is not NULL, this function must have returned it, and no span may have ended since
+ * If "before" is not NULL, this function must have returned it, and no span may have ended since
  * then.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)

@@ -6,8 +6,8 @@
  * A START and an END are a pair if they have the same class and thread. In the classes process,
  * thread and image, different threads may log them, so they must have the same subject in the
  * payload instead of the same thread. START and END of a provider must have the same task and
- * activity; without an activity, they must have the same task and thread. An END ends the youngest
- * open START. An END without a START makes no span.
+ * activity; without an activity, they must have the same task and thread. An END ends the open
+ * START that began last. An END without a START makes no span.
  *
  * Memory    bounded: at most ETW_SPANS_OPEN spans are open. A further START is counted and begins
  *           no span.
@@ -56,8 +56,8 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, in
 		    int64_t cost_ns, struct etw_span *ended);
 
 /*
- * Iterates over the open spans in the order of their STARTs. Returns the span after `before`, or
- * the first span if `before` is NULL. Returns NULL if there is no further span.
+ * Iterates over the open spans in the order of their STARTs. Returns the span after "before", or
+ * the first span if "before" is NULL. Returns NULL if there is no further span.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 

@@ -107,7 +107,7 @@ static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record
 	return r->flags & 0x40 || r->header_type == 19 ? 8 : 4;
 }
 
-/* Appends the header's fields that etw_type.c describes in the array `behind`. */
+/* Appends the header's fields that etw_type.c describes in the array "behind". */
 static void add_behind(const struct etw_record *r, struct etw_bytes *to)
 {
 	if (r->kind == ETW_EVENT) {
@@ -132,7 +132,7 @@ static void add_behind(const struct etw_record *r, struct etw_bytes *to)
 }
 
 /*
- * Describes the decoding of the record's payload. Its limit `most` leaves room for the header's
+ * Describes the decoding of the record's payload. Its limit "most" leaves room for the header's
  * fields and the record with its tail.
  */
 static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_record *r)

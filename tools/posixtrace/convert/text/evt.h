@@ -3,13 +3,11 @@
  * evt.h - the format "evt": events as lines of text, which people can write by hand, for example as
  * inputs of tests.
  *
- * 	order le
- * 	name 0x010 "disk.read"
- * 	evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
+ * order le name 0x010 "disk.read" evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
  *
  * The line "order" is the byte order of numbers in the data. Without this line the numbers are
  * little-endian. A name applies to the events after its line. The members id, time and data are
- * required. Another missing member is 0. A line that begins with # is a comment.
+ * required. Any other member that is missing is 0. A line that begins with # is a comment.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_H
 #define POSIXTRACE_CONVERT_TEXT_EVT_H

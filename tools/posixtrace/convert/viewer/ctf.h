@@ -4,9 +4,9 @@
  * "metadata" and a file for each stream.
  *
  * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
- * In CTF, an event of a stream must not be older than the event before it. So each event goes to
- * the first stream whose last event is not younger than this event. All streams have the same
- * stream class.
+ * In CTF, an event of a stream must not be earlier than the event before it. So each event goes to
+ * the first stream whose last event is not later than this event. All streams have the same stream
+ * class.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_CTF_H
 #define POSIXTRACE_CONVERT_VIEWER_CTF_H
@@ -86,14 +86,14 @@ int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);
 void ctf_stream_close(struct ctf_stream *stream);
 
 /*
- * Makes room of `bytes` bytes in the packet for an event with this time. If the packet has no event
+ * Makes room of "bytes" bytes in the packet for an event with this time. If the packet has no event
  * yet, the packet begins at this time. *room is valid until the next call.
  */
 int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
 	     uint8_t **room);
 
 /*
- * Writes a packet that ends at this time and reports that `events` events were discarded since the
+ * Writes a packet that ends at this time and reports that "events" events were discarded since the
  * packet before it. If in_gap is true, the events in the current packet were recorded in the gap.
  * If the stream also has an earlier packet, these events are written in the packet that reports the
  * gap. In all other cases they are first written in a separate packet.
