@@ -7,8 +7,8 @@
  * Two grades of evidence exist. The log shows which thread held a lock, was joined or was the
  * child. If the kernel's tracing recorded wake-ups, the log also shows which thread woke another
  * thread. These causes are certain. Without the kernel's record, no event shows which thread
- * signalled a condition variable or filled a pipe. Such causes are found by times. is_guess and the
- * word "probably" mark them.
+ * signalled a condition variable or filled a pipe. Such causes are found from the times of the
+ * events. is_guess and the word "probably" mark them.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -48,9 +48,10 @@
 #define LOOK_AT  512 /* the most holds that a search for a probable cause examines */
 
 /*
- * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
- * end of the call, because a library may be loaded and unloaded at one address several times. The
- * texts are copied from the symbols unchanged; the output makes them safe for a terminal.
+ * Writes the function that made a call, as " in FUNCTION (FILE:LINE)". If the function is unknown,
+ * the text is empty. The function is looked up as of the end of the call, because a library may be
+ * loaded and unloaded at one address several times. The texts are copied from the symbols
+ * unchanged; the output makes them safe for a terminal.
  */
 static void caller_text(const struct division *division, const struct call *call, char *text,
 			size_t size)
@@ -130,9 +131,9 @@ static void add_thread_part(struct division *division, uint32_t node, const char
 			    uint32_t thread, bool is_guess, int64_t from_ns, int64_t to_ns)
 {
 	/*
-	 * The two threads wait for each other, for example because data of a connection is on its
-	 * way. The label says so, because the chain ends there. The label of a deadlock already
-	 * says so.
+	 * If is_circle is true, the two threads wait for each other, for example while data is on
+	 * its way between them. The label shows this, because the chain of causes ends there. The
+	 * label of a deadlock already shows it.
 	 */
 	const bool is_circle = !strstr(how, "deadlock") &&
 			       division_is_active(division, thread, from_ns, to_ns);
@@ -230,8 +231,8 @@ static bool add_holders(struct division *division, uint32_t node, const struct c
 	wait.end_ns = call->end_ns;
 	walk = holds_walk(holds, &wait, from_ns, to_ns);
 	/*
-	 * Some of these may be holds of other locks: a lock of a file is for a range of the file,
-	 * and the log does not have the range.
+	 * If is_guess is true, some of these holds may be of other locks. For example, a lock of a
+	 * file covers a range of the file, and the log does not have the range.
 	 */
 	walk.may_overlap = is_guess;
 	walk.steps_most = is_guess ? LOOK_AT : 0;
@@ -353,7 +354,7 @@ static bool add_releaser(struct division *division, uint32_t node, const struct 
 
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
 
-/* Returns how the partner of a wait ended it, for the label of its thread. */
+/* Returns how a call of another thread (the partner) ended a wait, for the label of that thread. */
 static const char *how_ended(const struct call *call, const struct call *partner)
 {
 	switch ((enum cause)partner->cause) {
@@ -424,11 +425,11 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 }
 
 /*
- * Adds the process that probably ended a wait for data without a call in the log. A read that
- * returns no data has found the end of a pipe or connection, because the last process that could
- * write has ended. A shell waits in this way for the output of a command. A program that writes by
- * <stdio.h> has no event of its writes. 'read' is the first read of the wait: the call itself, or a
- * read after the poll 'call'. NULL: there is none.
+ * Adds the process that probably ended a wait for data, if the log has no call that ended it. A
+ * read that returns no data has found the end of a pipe or connection, because the last process
+ * that could write has ended. A shell waits in this way for the output of a command. The log has no
+ * events of the writes that functions of <stdio.h> make. 'read' is the first read of the wait: the
+ * call itself, or a read after the poll 'call', or NULL if there is none.
  */
 static void add_end(struct division *division, uint32_t node, const struct call *call,
 		    const struct call *read, int64_t from_ns, int64_t to_ns)
@@ -634,7 +635,10 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 			     is_timer_read(through) ||
 			     (call->cause == CAUSE_POLL && call->is_in_vain && !request);
 
-	/* A sleep with an object is one before the next attempt to lock this file. */
+	/*
+	 * If a sleep has an object, the object is a file: the thread slept before its next attempt
+	 * to lock this file.
+	 */
 	if (call->cause == CAUSE_SLEEP && call->object)
 		return WHY_LOCK;
 	return classify_kind((enum cause)call->cause,
@@ -654,8 +658,8 @@ static bool is_connect(const struct call *call)
  * because the number of a closed descriptor is used again. All other calls are separated by the
  * lock, thread or child for which they wait. The cause is part of the number, because a lock and a
  * semaphore may have the same address at different times. The function and the text are part of the
- * number if the label contains them: an fsync() of a file must not be added to its open(). For the
- * same reason the number has the callers: the number of the call stack.
+ * number if the label contains them: an fsync() of a file must not be added to its open(). The call
+ * stack is part of the number for the same reason: the label contains the callers.
  */
 static uint64_t key_of(const struct call *call, const struct answer *request, bool has_others,
 		       const struct call *through, const struct call *failed)
@@ -694,9 +698,9 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
 		/*
-		 * The object of a message is its type. A queue is one part. All connections to a
-		 * peer, or of a client, are also one part, and all calls of connect() to an
-		 * address.
+		 * For a message of System V, call->object is the type of the message. All types of
+		 * a queue are one part. The connections to one peer, the connections of one client
+		 * and the calls of connect() to one address are one part each.
 		 */
 		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ||
 				       call->cause == CAUSE_PEER ? 0 : call->object);
@@ -1064,8 +1068,9 @@ static void label_part(struct division *division, struct why_node *node, const s
 }
 
 /*
- * Adds the delay of TCP as the cause of a wait for an answer. The time after the arrival of the
- * data belongs to the thread that answered. Returns false if there was no such delay.
+ * Adds Nagle's algorithm of TCP as the cause of a wait for an answer, if it delayed the data. The
+ * time after the arrival of the data belongs to the thread that answered. Returns false if there
+ * was no such delay.
  */
 static bool add_delay(struct division *division, uint32_t node, const struct call *call,
 		      const struct call *read, int64_t from_ns, int64_t to_ns)
@@ -1096,7 +1101,9 @@ static bool add_delay(struct division *division, uint32_t node, const struct cal
 	return true;
 }
 
-/* Returns how a thread is related to a call that did not return. */
+/*
+ * Returns how the thread 'who' is related to a call that did not return, as the begin of a label.
+ */
 static const char *owner_text(const struct division *division, const struct call *call,
 			      uint32_t who, int64_t from_ns, int64_t to_ns)
 {
@@ -1162,14 +1169,17 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	const struct answer *request = request_of_poll(history, call, read, &others);
 	const struct answer *answered = read ? answers_read(history, call, read, &(unsigned){ 0 }) :
 					NULL;
-	/* The call explains a poll for an answer only if it has read this answer. */
+	/* The read explains a poll for an answer only if it has read this answer. */
 	const struct call *through = call->cause == CAUSE_POLL &&
 				     (!request || request == answered) ? read : NULL;
 	bool is_new, is_flock;
 	struct why_node *part;
 	uint32_t node, who;
 
-	/* A timer has woken the thread, and the wait went on. */
+	/*
+	 * If the wait went on after this piece, a timer has woken the thread, and the waker
+	 * explains nothing.
+	 */
 	if (call != piece)
 		waker = 0;
 	part = division_child(division, parent, kind_of(call, request, through),
@@ -1202,7 +1212,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	case CAUSE_LOCK:
 		/*
 		 * The holders explain the whole wait. The waker explains only the end of the wait,
-		 * so it is used only if the log has no holds. Initialisers have no holds.
+		 * so it is used only if the log has no holds. Calls of pthread_once() have no
+		 * holds.
 		 */
 		if (history->holds.count && strcmp(call->type->name, "lock.once") != 0)
 			add_lock_holders(division, node, call, from_ns, to_ns);
@@ -1262,8 +1273,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	case CAUSE_WRITE:
 		/*
 		 * No thread is the cause of a read that failed, of a wait that reached its time
-		 * limit, or of a read from a timer. The changes of a file have no thread, either,
-		 * unless the kernel recorded the wake-up.
+		 * limit, or of a read from a timer. A read from a file or of changes of files has
+		 * no such thread either, unless the kernel recorded the wake-up.
 		 */
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
 		    !add_delay(division, node, call, call, from_ns, to_ns) &&
@@ -1273,7 +1284,10 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 			add_end(division, node, call, call, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
-		/* If the thread did not read the answer next, the log does not show its writer. */
+		/*
+		 * If the thread did not read the answer next, the log does not show which thread
+		 * wrote it.
+		 */
 		if (!call->is_in_vain && !is_timer_read(through) &&
 		    !add_delay(division, node, call, read, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
@@ -1310,7 +1324,10 @@ enum why_kind causes_looked_kind(const struct call *call)
 	return call_uses_file(call) ? WHY_FILE : WHY_PEER;
 }
 
-/* The number of transferred bytes is not known, so the partner needs a known object. */
+/*
+ * The number of transferred bytes is not known, so a partner can be found only if the object of the
+ * call is known.
+ */
 void causes_add_looked(struct division *division, uint32_t node, const struct call *call,
 		       uint32_t waker, int64_t from_ns, int64_t to_ns)
 {

@@ -2,10 +2,11 @@
 /*
  * circles.c - finds deadlocks among the threads that did not return from their calls.
  *
- * The set of the threads in deadlocks is found by exclusion. It begins with all stuck threads. Each
- * thread that has an ender outside of the set, or no known ender, is removed. The removal is
- * repeated until all enders are in the set. The search is done twice: with all facts for the
- * possible deadlocks, and with the certain facts only for the certain ones.
+ * An ender of a thread is a thread that could end its wait. The set of the threads in deadlocks is
+ * found by exclusion. It begins with all stuck threads. Each thread that has an ender outside of
+ * the set, or no known ender, is removed. The removal is repeated until all enders are in the set.
+ * The search is done twice: with all facts for the possible deadlocks, and with the certain facts
+ * only for the certain ones.
  *
  * All numbers of the log are hostile: an owner may be any thread, and a circle may have any length.
  */
@@ -20,7 +21,7 @@
 #include "why/lives.h"
 #include "why/stuck.h"
 
-#define ROUNDS 1000 /* a limit for hostile logs: after this number of rounds there is no deadlock */
+#define ROUNDS 1000 /* a limit for hostile logs: after this number of rounds, no deadlock is found */
 
 /* A process of the log. */
 struct group {
@@ -181,7 +182,10 @@ static bool has_any_ender(const struct call *call)
 	       call->cause == CAUSE_BARRIER;
 }
 
-/* Returns whether a thread must give up something, such as a lock, before the call returns. */
+/*
+ * Returns whether the call returns only after another thread has released a lock or arrived at a
+ * barrier.
+ */
 static bool is_for_held(const struct call *call)
 {
 	return call->cause == CAUSE_LOCK || call->cause == CAUSE_BARRIER;

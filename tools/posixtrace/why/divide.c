@@ -5,8 +5,8 @@
  * divide_walk() walks along the pieces of a thread. add_states() divides each piece, and each time
  * between two pieces, by the states of the thread. causes_add() looks up which other thread caused
  * a wait, and division_thread() walks along that thread for the same time. So the walk is recursive
- * over threads. Four limits bound it for any log: the depth of threads, the circle check, the
- * number of nodes and the number of steps.
+ * over threads. Four checks bound the walk for any log: those of the depth, of circles, of the
+ * number of nodes and of the number of steps.
  */
 #include "why/divide.h"
 
@@ -164,7 +164,10 @@ void division_label(struct division *division, struct why_node *node, const char
 
 /* ------------------------------------------------------------------ the walk */
 
-/* Returns whether the log knows the files of processes. A log of a foreign format has none. */
+/*
+ * Returns whether the log has the mapped files of processes. A log that was converted from a
+ * foreign format has none.
+ */
 static bool has_files(const struct history *history)
 {
 	struct posix_trace_mapping_np mapping;
@@ -185,8 +188,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
 
 	/*
-	 * [vdso] is code of the kernel in the memory of the process, without symbols here. Most of
-	 * its functions read clocks.
+	 * [vdso] is code of the kernel in the memory of the process. The tool has no symbols of it.
+	 * Most of its functions read clocks.
 	 */
 	if (symbol && !symbol->is_function && !strncmp(symbol->whole, "[vdso]", 6)) {
 		snprintf(text, size, "[vdso], as clock_gettime() does");
@@ -211,8 +214,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 
 /*
  * Returns the node below which the function of a sample is added. 'node' is a running part. If it
- * is a child of the root, and the sample belongs to the common function, the result is the node of
- * the common function. Otherwise the result is 'node' itself.
+ * is a child of the root, and the sample belongs to the common function (why/common.h), the result
+ * is the node of the common function. Otherwise the result is 'node' itself.
  */
 static uint32_t common_node(struct division *division, uint32_t node, const struct sample *sample)
 {
@@ -231,10 +234,10 @@ static uint32_t common_node(struct division *division, uint32_t node, const stru
 }
 
 /*
- * Counts the samples of a time for the functions below a node. share_samples() gives the functions
- * their times later, because the whole time of the node is known only at the end. 'node' is a
- * running part. Outside of calls, samples of page faults do not count, because faults_share()
- * computes the time of page faults from the samples that are missing.
+ * Counts the samples from from_ns to to_ns, for the functions below a node. share_samples() gives
+ * the functions their times later, because the whole time of the node is known only at the end.
+ * 'node' is a running part. Outside of calls, samples of page faults do not count, because
+ * faults_share() computes the time of page faults from the samples that are missing.
  */
 static void add_samples(struct division *division, uint32_t node, uint32_t index, bool is_call,
 			int64_t from_ns, int64_t to_ns)
@@ -487,8 +490,9 @@ static const char *last_hint(const struct history_thread *thread)
  * returned.
  *
  * If the thread has ended, the log does not show whether the call returned or a signal killed the
- * thread in the call. So the call may have returned if the shim has no wrapper of it. If the ended
- * thread has recorded no call at all, the log has no evidence, and the result is false.
+ * thread in the call. The call may also have returned without an event, because the shim does not
+ * wrap it. If the ended thread has recorded no call at all, the log has no evidence, and the result
+ * is false.
  */
 static bool add_open_call(struct division *division, uint32_t node,
 			  const struct history_thread *thread, size_t stay, int64_t from_ns,
@@ -602,11 +606,11 @@ static void add_looked(struct division *division, uint32_t node, const struct st
 }
 
 /*
- * Adds a time between calls of which the log has no state. If the recorder has seen the thread
- * blocked, the thread was blocked for a part of this time. The log does not show when the call
- * began and returned: the first look is later than the begin, and the recorder records another look
- * only when the wait is twice as long. So the time around the looks counts as blocked, too, if it
- * is short enough.
+ * Adds a time of which the log has no state, between calls or in a call that is not known to wait.
+ * If the recorder has seen the thread blocked between calls, the thread was blocked for a part of
+ * this time. The log does not show when the call began and returned: the first look is later than
+ * the begin, and the recorder records another look only when the wait is twice as long. So the time
+ * around the looks counts as blocked, too, if it is short enough.
  */
 static void add_stateless(struct division *division, uint32_t node, const struct call *call,
 			  int64_t from_ns, int64_t to_ns)
@@ -638,8 +642,8 @@ static void add_stateless(struct division *division, uint32_t node, const struct
 /*
  * Adds a time in which the thread was blocked. is_known is false if the log has no state of the
  * thread for this time. In this case it is not known whether the thread was blocked. If call is not
- * known to wait, it is not the reason why the thread was blocked. But it is the best hint that the
- * log has, so the label names it.
+ * known to wait, the log does not show that the thread was blocked because of it. But the call is
+ * the best hint that the log has, so the label names it.
  */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
 			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -704,8 +708,9 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * Adds a time for only a part of which the thread had a CPU: the log lacks a switch of the thread.
- * If the call is known to wait, the whole time counts as a wait, as in a log without states.
+ * Adds a time in which the log lacks a switch of the thread: the thread had a CPU for only a part
+ * of this time. If the call is known to wait, the whole time counts as a wait, as in a log without
+ * states.
  */
 static void add_gap(struct division *division, uint32_t node, const struct call *call,
 		    int64_t from_ns, int64_t to_ns)

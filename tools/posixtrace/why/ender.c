@@ -21,7 +21,7 @@
 
 #define PAGE 4096 /* the smallest page of all processors of Linux */
 
-/* A wait whose partner is searched. */
+/* A wait, for which the call that ended it (the partner) is searched. */
 struct wait {
 	const struct history *history; /* NULL: there is none, and 'pid' is not set */
 	const struct call *call;
@@ -501,8 +501,8 @@ struct outputs {
 };
 
 /*
- * Returns whether another process of the list descends from a process. A shell has the output of
- * the command that it waits for, but the command writes.
+ * Returns whether another process of the list descends from a process. For example, a shell and the
+ * command for which it waits have the same output, but only the command writes.
  */
 static bool has_heir(const struct history *history, const struct outputs *outputs, unsigned of)
 {
@@ -526,7 +526,7 @@ static bool has_heir(const struct history *history, const struct outputs *output
 
 /*
  * Finds the processes that ran after from_ns, and whose standard output or standard error could
- * write to the object of the read. Returns false if they are too many.
+ * write to the object of the read. Returns false if there are too many.
  */
 static bool find_outputs(const struct history *history, const struct call *read, int64_t from_ns,
 			 struct outputs *outputs, uint64_t *steps)

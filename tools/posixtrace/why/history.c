@@ -33,7 +33,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
-#define PENDING_MOST 1024 /* a limit for hostile logs: each begin of a thread searches all names */
+#define PENDING_MOST 1024 /* a limit for hostile logs: each new pthread_t is searched in all names */
 #define LIVES_MOST 64 /* the most earlier processes with one pid that history_find_at() examines */
 
 /*
@@ -106,7 +106,7 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 	return HISTORY_NONE;
 }
 
-/* Does the work of history_thread_at() for the process that has a life. */
+/* Does the work of history_thread_at() for a given life of the process. */
 static struct history_thread *make_thread(struct history *history, pid_t pid, pid_t tid,
 					  uint32_t life, int64_t time_ns)
 {
@@ -143,7 +143,10 @@ static void set_name(struct history_thread *thread, const char *name)
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 }
 
-/* Notes a name of a thread that has recorded nothing yet. Past the limit the thread has no name. */
+/*
+ * Notes a name of a thread that has recorded nothing yet. If there are too many such names, the
+ * name is dropped.
+ */
 static void name_later(struct history *history, const struct history_thread *by, uint64_t pthread,
 		       uint32_t text)
 {
@@ -196,9 +199,9 @@ static void end_names(struct history *history)
 }
 
 /*
- * Returns the thread of an event and adds it if it is new. Returns NULL past the limit of threads
- * or if memory is lacking. Past the limit the events of new threads are ignored, which is no error.
- * The pointer is valid until the next new thread.
+ * Returns the thread of an event and adds it if it is new. Returns NULL if there are too many
+ * threads or if memory is lacking. If there are too many threads, the events of new threads are
+ * ignored, which is no error. The pointer is valid until the next new thread.
  */
 static struct history_thread *thread_of(struct history *history,
 					const struct posix_trace_event_np *event)
@@ -270,8 +273,8 @@ uint32_t history_keep(struct history *history, const char *text, size_t len)
 
 /*
  * A socket of IPv6 that also has connections of IPv4 shows an address of IPv4 as
- * "[0:0:0:0:0:ffff:7f00:1]:80". The other end of the connection shows "127.0.0.1:80". Writes this
- * form to "plain", and returns its length; 0: the text is not such an address.
+ * "[0:0:0:0:0:ffff:7f00:1]:80". The other end of the connection shows "127.0.0.1:80". Writes the
+ * second form to "plain" and returns its length. If the text is not such an address, returns 0.
  */
 static size_t plain_address(const char *text, size_t len, char plain[64])
 {
@@ -335,8 +338,8 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 }
 
 /*
- * Adds the state that a thread had at the end of the log before. It has no meaning if the events
- * before it show the state.
+ * Adds the state that a thread had at the end of the log that precedes this one. It is ignored if
+ * earlier events of this log show the state of the thread.
  */
 static void add_state(struct history *history, struct history_thread *thread,
 		      const struct plan *plan, const struct log_type *type,
@@ -430,8 +433,9 @@ static bool is_waker(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the index + 1 of the waker that an event names; 0 if the event names none, past the limit
- * of wakers, or if memory is lacking. A waker keeps the name that its first event has.
+ * Returns the index + 1 of the waker that an event names. Returns 0 if the event names none, if
+ * there are too many wakers, or if memory is lacking. A waker keeps the name that its first event
+ * has.
  */
 static uint32_t keep_waker(struct history *history, const struct history_thread *thread,
 			   const struct plan *plan, const struct log_type *type,
@@ -573,7 +577,10 @@ enum {
 	LOCKF_REMOVES = 0, LOCKF_TESTS = 3
 };
 
-/* Notes a lock of a file that a call has set or removed. A call of fcntl() may do other things. */
+/*
+ * Notes a lock of a file that a call has set or removed. A call of fcntl() that does another thing
+ * is ignored.
+ */
 static void add_file_lock(struct history *history, const struct plan *plan,
 			  const struct log_type *type, const struct posix_trace_event_np *event,
 			  struct call *call)
@@ -700,7 +707,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		      !classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
 	owner = fd_owner(history, thread);
-	/* A close waits for the file that the descriptor had before it. */
+	/* A close waits for the file to which the descriptor referred. */
 	if (plan->closed >= 0 && plan->key >= 0 && !call.text) {
 		struct call before = call;
 
@@ -824,7 +831,7 @@ static const struct plan *plan_of(struct history *history, const struct log_type
 
 /*
  * Notes that a signal has ended a process. The event is recorded by the parent or by the recorder.
- * If both have recorded an event, the first one is nearer to the end.
+ * If both have recorded an event, the earlier time is nearer to the real end.
  */
 static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_t time_ns)
 {
@@ -849,7 +856,7 @@ static bool is_last(struct history *history, const struct plan *plan, const stru
 	return !text || !strcasecmp(history->text[text - 1], "_exit");
 }
 
-/* Notes that a limit kept a process from running. The event is one of the recorder. */
+/* Notes that a limit kept a process from running. The recorder has recorded the event. */
 static void add_throttle(struct history *history, const struct plan *plan,
 			 const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -1006,7 +1013,10 @@ static void add_event(struct history *history, const struct log_type *type,
 		/* If a child of vfork() records its parent, the event has the pid of the parent. */
 		if (field_integer(type->schema, "pid", event, thread->pid) != thread->pid)
 			break;
-		/* A program does not see a parent outside of its PID namespace. */
+		/*
+		 * If the parent is outside of the PID namespace of the program, its number in the
+		 * event is 0.
+		 */
 		parent = (pid_t)classify_number(type, event, plan->key);
 		thread->parent = parent ? parent : thread->parent;
 		if (plan->kind == PLAN_PROGRAM && is_first && parent > 0)
@@ -1234,9 +1244,9 @@ static void add_connecting(struct history *history)
 }
 
 /*
- * A server that serves several clients at a time does not block in accept(), because its clients
- * would wait meanwhile. So a thread that was blocked in most of its calls of accept() finishes the
- * work for a client before it accepts the next one.
+ * Sets is_serial of each thread that was blocked in most of its calls of accept(). Such a thread
+ * finishes the work for a client before it accepts the next one. A server that serves several
+ * clients at a time does not block in accept(), because its clients would wait meanwhile.
  */
 static int find_serial(struct history *history)
 {
@@ -1275,9 +1285,9 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	err = reading_begin(&history->reading, log, wanted);
 	while (!err && !history->err && reading_next(&history->reading, &err)) {
 		/*
-		 * The reading also has events behind --end, up to the end of a block of the log.
-		 * Their stacks are kept, because samples before --end may refer to them. Otherwise
-		 * these events are ignored.
+		 * reading_next() also returns events after --end, up to the end of a block of the
+		 * log. Their stacks are kept, because samples before --end may refer to them.
+		 * Otherwise these events are ignored.
 		 */
 		if (history->reading.is_wanted)
 			add_event(history, history->reading.type, &history->reading.event);

@@ -182,8 +182,9 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 }
 
 /*
- * Returns the text that identifies a client, as an index + 1; 0: nothing does. A client that has
- * not bound its UNIX socket has no address, so the path of the server's socket, 'own', is used.
+ * Returns the text that identifies a client, as an index + 1, or 0 if nothing identifies it. A
+ * client that has not bound its UNIX socket has no address, so the path of the server's socket,
+ * 'own', is used.
  */
 static uint32_t client_text(struct history *history, uint32_t client, uint32_t own)
 {
@@ -228,8 +229,8 @@ static void keep_command(struct history *history, const struct log_type *type,
 
 /*
  * popen() makes the child inside the C library, so no event has the number of the child. The child
- * is the next one of the process whose first event is the start of a program. A command whose
- * stream was closed before is forgotten.
+ * is taken to be the next child of the process whose first event is the start of a program. A
+ * command whose stream was closed before is forgotten.
  */
 void objects_start(struct history *history, pid_t pid, pid_t parent, int64_t time_ns)
 {
@@ -250,7 +251,7 @@ void objects_start(struct history *history, pid_t pid, pid_t parent, int64_t tim
 	}
 }
 
-/* Describes the end of a connection that a call of accept() has made. */
+/* Describes the descriptor that a call of accept() has made: one end of a connection. */
 static void accept_fd(struct history *history, const struct plan *plan,
 		      const struct log_type *type, const struct posix_trace_event_np *event,
 		      pid_t pid, struct history_fd *fd)
@@ -450,7 +451,10 @@ void objects_end(struct history *history)
 
 /* ------------------------------------------------------------------ calls */
 
-/* Notes the copy of a descriptor, or whether exec closes it. A call that failed has no result. */
+/*
+ * Follows a call of fcntl() that copies a descriptor, or that sets whether exec closes it. A call
+ * that failed is ignored.
+ */
 static void follow_fcntl(struct history *history, const struct plan *plan,
 			 const struct log_type *type, const struct posix_trace_event_np *event,
 			 pid_t pid)

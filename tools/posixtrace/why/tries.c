@@ -123,7 +123,10 @@ static bool is_between(const struct call *call)
 /* Marks the calls that are one wait. seen has a 0 for each thread. */
 static void mark_waits(struct history *history, uint32_t *seen)
 {
-	/* From the last call to the first, so seen[] has the thread's next wait. */
+	/*
+	 * The loop goes from the last call to the first, so that seen[] has the next wait of the
+	 * thread.
+	 */
 	for (size_t i = history->calls; i-- > 0;) {
 		struct call *call = &history->call[i];
 		const uint32_t at = seen[call->thread];

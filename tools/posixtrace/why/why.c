@@ -37,9 +37,9 @@ extern const struct tool_command why_command;
 #define SPANS_MOST   (1u << 22) /* the number of spans that --aggregate keeps at most */
 
 /*
- * A wait for an upstream is the reason of a slow request if the wait takes at least UPSTREAM_NS,
- * which a person notices. The wait must also be at least UPSTREAM_TIMES as long as the longest time
- * in which the server was busy.
+ * A wait for an upstream server is the reason of a slow request if the wait takes at least
+ * UPSTREAM_NS, which a person notices. The wait must also be at least UPSTREAM_TIMES as long as the
+ * longest time in which the server was busy.
  */
 #define UPSTREAM_NS    UINT64_C(10000000)
 #define UPSTREAM_TIMES 10
@@ -141,7 +141,7 @@ static void take_window(struct window window)
 		why.history.err = ENOMEM;
 }
 
-/* Makes a window of a turn. */
+/* Makes the window of a turn (why/turns.h). */
 static struct window window_of(const struct turn *turn, bool is_busy)
 {
 	return (struct window){
@@ -192,7 +192,8 @@ static void take_served(void *arg, const struct served *served)
 
 /*
  * Takes the turns of all threads, the requests they handled, or the waits for answers, if --span
- * names them. A pattern in --span selects only spans of the log. Returns 0 or ENOMEM.
+ * names them. --span must be exactly such a name: a pattern selects only spans of the log. Returns
+ * 0 or ENOMEM.
  */
 static int take_turns(void)
 {
@@ -226,8 +227,8 @@ static void add_event(void *arg, const struct reading *reading)
 
 /*
  * Returns a hint with the name of a span that the user probably meant with --span. If no name is
- * similar, the hint is the command that lists the names. It does not list the names of times of
- * servers, which take_turns() finds.
+ * similar, the hint is the command that lists the names. If --span is one of the names that
+ * take_turns() knows, the hint is empty, because that command does not list them.
  */
 static const char *span_hint(void)
 {
@@ -349,9 +350,9 @@ static uint32_t longest_thread(bool needs_facts)
 
 /*
  * Returns the main thread of the recorded process. If it recorded nothing while the recorder was
- * attached, returns the thread of this process with the most calls, because that one works. If the
- * log shows nothing of a main thread, returns the thread with the longest time from its first to
- * its last event; HISTORY_NONE if the log has no thread.
+ * attached, returns the thread of this process with the most calls, because that thread does the
+ * work. If the log shows nothing of a main thread, returns the thread with the longest time from
+ * its first to its last event; HISTORY_NONE if the log has no thread.
  */
 static uint32_t main_thread(void)
 {
@@ -792,8 +793,8 @@ static bool parse_option(int option, int argc, char **argv)
 }
 
 /*
- * Called after all options were read, because --utc decides how a time is read and may follow
- * --between.
+ * Parses a time of --between, if there is one. Returns false after it printed an error. Call it
+ * after all options were read, because --utc decides how a time is read and may follow --between.
  */
 static bool parse_bound(const char *text, struct bound *bound)
 {

@@ -77,8 +77,8 @@ static bool is_module(const char *module, const char *name)
 /*
  * Returns whether a frame is hidden. Frames of the preload library are hidden, because it only
  * wraps functions of the C library. After SIGABRT, frames of the libraries of C and C++ are hidden,
- * too, because abort() and std::terminate() are in these libraries. Frames of the handler of a
- * fault are hidden.
+ * too, because abort() and std::terminate() are in these libraries. The frames before crash->first
+ * belong to the handler of a fault and are hidden, too.
  */
 static bool is_hidden(const struct why *why, const struct failures_crash *crash, unsigned index)
 {
@@ -154,13 +154,13 @@ static void frame_text(const struct why *why, const struct failures_crash *crash
 			 *module ? " of " : "", path_last(module));
 }
 
-/* Returns whether a name is the name of main(), and not of a function of a package of Go. */
+/* Returns whether a name is "main", and not for example "main.run" of a Go program. */
 static bool is_main(const char *name, size_t len)
 {
 	return len == 4 && !memcmp(name, "main", len);
 }
 
-/* Writes the function of several frames, without its line. */
+/* Writes the function to which several frames belong, without a line. */
 static void repeat_text(const struct why *why, const struct failures_crash *crash,
 			const struct failures_repeat *repeat, char *text, size_t size)
 {
@@ -177,8 +177,8 @@ static void repeat_text(const struct why *why, const struct failures_crash *cras
 }
 
 /*
- * Returns the index of the function of a frame among those with several frames, or -1. 'text' is
- * the text of the frame. A function without a name is compared by the text.
+ * Returns the index in crash->repeat of the function of a frame, or -1 if it is not there. 'text'
+ * is the text of the frame. A function without a name is compared by the text.
  */
 static int repeat_of(const struct why *why, const struct failures_crash *crash, unsigned index,
 		     const char *text)
@@ -280,7 +280,10 @@ static void put_recursion(struct out *out, const struct why *why,
 		out_str(out, " called each other");
 }
 
-/* Returns the signal that has the cause. */
+/*
+ * Returns the signal to which the reason of the crash belongs. If a handler of a signal crashed,
+ * this is the handled signal.
+ */
 static const char *signal_of(const struct why *why, const struct failures_crash *crash)
 {
 	const char *handled = text_at(why, crash->handler);

@@ -23,13 +23,13 @@
 #define CHILDREN  12   /* the most children of one part that are printed */
 #define LINES     36   /* after this number of lines, only further parts of the root are printed */
 #define CAUSES    6
-#define OFTEN     10   /* a cause that occurred at least so many times occurred often */
+#define OFTEN     10   /* a cause that occurred at least this number of times is frequent */
 #define OFTEN_VAIN 2   /* the same for waits without an answer: each is an attempt */
 #define LEAST     0.5  /* percent; smaller parts are added up in one line */
 
 /*
- * One answer that is being printed. whole is the time of the root in nanoseconds, 100 percent.
- * lines counts the lines of parts that were printed so far.
+ * One answer that is being printed. 'whole' is the time of the root in nanoseconds, which is 100
+ * percent. 'lines' counts the lines of parts that were printed so far.
  */
 struct page {
 	struct out *out;
@@ -109,8 +109,8 @@ static void put_relation(const struct page *page, pid_t pid, int64_t time_ns)
 
 /*
  * Writes the thread of a cause, unless it is the thread of the root: "in thread 11 (writer)" or "in
- * process 12 (sleep), a child of process 10". The label has no thread. If the cause occurred in
- * several threads, the one with the greatest part is written.
+ * process 12 (sleep), a child of process 10". The label of the cause does not name the thread. If
+ * the cause occurred in several threads, the one with the greatest part is written.
  */
 static void put_place(const struct page *page, const struct why_cause *cause)
 {
@@ -168,7 +168,8 @@ static void put_takers(const struct page *page, uint32_t node)
 
 /*
  * Writes the label of a cause. The labels of a thread that ran, was ready to run, or was blocked
- * for an unknown reason do not contain the thread, so it is added. The label of a WHY_WHO has it.
+ * for an unknown reason do not contain the thread, so it is added. The label of a node of the kind
+ * WHY_WHO contains it.
  */
 static void put_cause(const struct page *page, const struct why_cause *cause)
 {
@@ -530,8 +531,8 @@ static int64_t since_first(const struct page *page, int64_t time_ns)
 
 /*
  * Prints a part with its evidence, and the parts below it. After LINES lines, no part below another
- * one is printed, which also bounds the recursion. Parts smaller than LEAST and parts past CHILDREN
- * are added up in one line at the end, unless LINES lines were printed before.
+ * one is printed, which also bounds the recursion. Parts smaller than LEAST, and parts after the
+ * first CHILDREN, are added up in one line at the end, unless LINES lines were printed before.
  */
 static void put_part(struct page *page, uint32_t index, unsigned depth)
 {
