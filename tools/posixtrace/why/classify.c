@@ -21,8 +21,8 @@
 
 /*
  * A row applies to a type whose name begins with the prefix. If several rows apply, the first one
- * is used, so a longer prefix precedes a shorter one. 'key' and 'other' are names of fields; NULL:
- * the call has no object.
+ * is used, so a longer prefix precedes a shorter one. 'key' and 'other' are names of fields, or
+ * NULL if there is no such field.
  */
 static const struct {
 	const char *prefix;
@@ -172,7 +172,10 @@ static bool classify_begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Sets plan->name. The name of a type that begins with that of a row belongs to it if is_prefix. */
+/*
+ * Sets plan->name. If is_prefix is true, a row applies to each type whose name begins with the name
+ * in the row.
+ */
 static void classify_name(const char *name, struct plan *plan)
 {
 	static const struct {

@@ -19,7 +19,7 @@
 struct common_level {
 	char name[NAME];
 	bool is_named;       /* the name comes from a symbol */
-	bool is_interpreter; /* it says little about the program */
+	bool is_interpreter; /* so it says little about the program */
 };
 
 /* A call stack that samples have. The present level is the level that follow_level() compares. */

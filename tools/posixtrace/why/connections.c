@@ -65,7 +65,7 @@ uint32_t connections_add(struct history *history, const struct connection_end *e
 	return CONNECTIONS_BIT | (uint32_t)history->ends++;
 }
 
-/* Returns the end of a connection whose identity the object is; NULL: it is none. */
+/* Returns the end of a connection that an object identifies, or NULL if it identifies none. */
 static struct connection_end *end_of(const struct history *history, uint32_t object)
 {
 	const uint32_t index = object & ~CONNECTIONS_BIT;
@@ -104,14 +104,17 @@ void connections_close(struct history *history, uint32_t object, int64_t time_ns
 {
 	struct connection_end *end = end_of(history, object);
 
-	/* A copy of the descriptor may remain open. So closed_ns counts only without a transfer. */
+	/*
+	 * A copy of the descriptor may remain open. So closed_ns is used only if the connection had
+	 * no transfer.
+	 */
 	if (end && !end->closed_ns)
 		end->closed_ns = time_ns;
 }
 
 /* ------------------------------------------------------------------ pairs */
 
-/* An end, at the time at which it takes part in the search. */
+/* An end of a connection, and the time by which the ends are sorted. */
 struct point {
 	int64_t time_ns;
 	uint32_t end;

@@ -33,8 +33,9 @@ static size_t kernel_stack(const struct history *history, const struct sample *s
 }
 
 /*
- * These are the functions by which threads enter the kernel on x86-64 and arm64. An entry is
- * outside of all other functions of the kernel, so the outermost entry of the stack decides.
+ * The names below are parts of the names of the functions by which threads enter the kernel on
+ * x86-64 and arm64. Such a function calls all other functions of the kernel in the stack, so the
+ * outermost one decides.
  */
 bool in_kernel_is_fault(const struct history *history, pid_t pid, const struct sample *sample)
 {

@@ -77,9 +77,9 @@ static const struct interpreter *mapped_by(const struct history *history, pid_t 
 }
 
 /*
- * Returns the interpreter to which a function of the sample's stack belongs, or NULL. A function
- * whose innermost address is in no file belongs to the interpreter that the process has mapped.
- * Sets *has_compiled if a compiled function is found before an interpreter.
+ * Returns the interpreter to which a function of the sample's stack belongs, or NULL. If the
+ * innermost address of the stack is in no file, it belongs to the interpreter that the process has
+ * mapped. Sets *has_compiled if a compiled function is found before an interpreter.
  */
 static const struct interpreter *of_sample(const struct history *history,
 					   const struct history_thread *thread,

@@ -158,7 +158,7 @@ uint32_t lives_of_event(const struct history *history, const struct posix_trace_
 		thread = &history->thread[found];
 		if (thread->pthread == pthread)
 			return life;
-		/* A new program has another address of its thread. */
+		/* A new program has another pthread_t. */
 		if (executes == HISTORY_NONE && thread->last_call &&
 		    !strcmp(thread->last_call->name, "process.exec"))
 			executes = life;
@@ -186,7 +186,9 @@ void lives_find_outer(struct history *history)
 		const struct history_process *own = find_process(history, main->pid);
 		unsigned count = 0;
 
-		/* A process of the same namespace has the number that fork() returned. */
+		/*
+		 * If the process is in the namespace of its parent, fork() returned its own number.
+		 */
 		if (main->tid != main->pid || main->parent <= 0 || !own ||
 		    own->begun_ns == INT64_MIN || own->forker == main->parent)
 			continue;

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "log/field.h"
 
-/* TCP sends this number of bytes, or more, without waiting, with the usual size of a packet. */
+/* With the usual size of a packet, TCP sends this number of bytes, or more, without waiting. */
 #define SMALL_BYTES 1448
 /*
  * Linux delays an acknowledgement by 40 ms. If the log has the peer, a wait of the peer for

@@ -6,7 +6,7 @@
 
 #include "why/tries.h"
 
-#define LEAST  10 /* the least attempts that count as repeated */
+#define LEAST  10 /* the least number of attempts that count as repeated */
 #define OTHERS 4  /* the most other calls for each attempt, on average */
 #define KINDS 16 /* the most attempts that are followed at the same time */
 

@@ -118,7 +118,10 @@ static void follow_pending(const struct loops *loops, struct pending *pending,
 	if (call->error || call->is_empty)
 		return;
 	if (call->cause == CAUSE_WRITE && pending->is_open) {
-		/* The loop has answered in the turn in which it read, or in one of an upstream. */
+		/*
+		 * The loop itself has answered: in the turn in which it read the request, or in a
+		 * turn in which an upstream server woke it.
+		 */
 		if (served->to_ns == served->from_ns && call->thread == served->thread &&
 		    !loops->is_inner[call->thread]) {
 			pending->is_open = false;
@@ -154,7 +157,7 @@ static int each_of_loops(const struct history *history,
 		const struct call *call = &history->call[i];
 		const uint32_t end = call->object & ~CONNECTIONS_BIT;
 
-		/* A poll that only looks begins a turn, but does not end a wait. */
+		/* A poll with the time limit 0 is no wait. */
 		if (call->cause == CAUSE_POLL && !call->is_try)
 			loops.is_inner[call->thread] = call->is_in_vain;
 		else if (is_inner_read(call))

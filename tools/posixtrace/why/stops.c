@@ -79,8 +79,8 @@ static bool follow_signal(struct stops_search *search, const struct call *call)
 	const bool is_own = search->history->thread[call->thread].pid == pid;
 
 	/*
-	 * A negative number is a group's. The process whose pid is the group's number gets the
-	 * signal, too; the other members of the group are not known. SIGKILL also ends a stop.
+	 * A negative number names a process group. The process whose pid is the group's number gets
+	 * the signal, too; the other members of the group are not known. SIGKILL also ends a stop.
 	 */
 	if (call->key == SIGCONT || call->key == SIGKILL)
 		end_stop(last_of(search, pid < -1 ? (pid_t)(0U - (unsigned)pid) : pid),

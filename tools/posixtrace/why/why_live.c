@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * why_live.c - runs "posixtrace attach" or "posixtrace record" with all that why can use: the calls
- * with the holders of locks, the states of threads, and samples.
+ * why_live.c - runs "posixtrace attach" or "posixtrace record" with the options that record
+ * everything that why can use: the calls with the holders of locks, the states of threads, and
+ * samples.
  *
  * If the kernel does not permit the states and samples, or cannot record them, the calls alone are
  * recorded.
