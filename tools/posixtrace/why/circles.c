@@ -21,7 +21,7 @@
 #include "why/lives.h"
 #include "why/stuck.h"
 
-#define ROUNDS 1000 /* a limit for hostile logs: after this number of rounds, no deadlock is found */
+#define ROUNDS 1000 /* a limit for hostile logs: after so many rounds, no deadlock is found */
 
 /* A process of the log. */
 struct group {

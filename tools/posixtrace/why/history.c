@@ -33,7 +33,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
-#define PENDING_MOST 1024 /* a limit for hostile logs: each new pthread_t is searched in all names */
+#define PENDING_MOST 1024 /* a limit for hostile logs: each new pthread_t is compared with all */
 #define LIVES_MOST 64 /* the most earlier processes with one pid that history_find_at() examines */
 
 /*
