@@ -10,6 +10,7 @@
  *	crashing wild      reads at an address that no process can have
  *	crashing cut       reads a mapped file behind its end
  *	crashing divide    divides by 0
+ *	crashing quotient  divides the least int by -1
  *	crashing illegal   executes an instruction that no processor has
  *	crashing null      calls a null function pointer, as its last instruction
  *	crashing data      calls a function pointer that points to data
@@ -30,6 +31,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -226,6 +228,10 @@ static void fault_as(const char *how)
 		page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		munmap((void *)page, 1);
 		*page = 1;
+	} else if (!strcmp(how, "quotient")) {
+		static volatile int least = INT_MIN, minus_one = -1;
+
+		zero = least / minus_one;
 	} else if (!strcmp(how, "divide")) {
 		zero = (int)place / zero;
 	} else if (!strcmp(how, "illegal")) {

@@ -477,4 +477,12 @@ for wrong in '' '-p 1 true' '-p x' '-p 1 -p 2' '--trace=x true' '--trace= true' 
 	check "record $wrong: nothing is on standard output" is_empty out
 	check "record $wrong: no file is made" test ! -e new.ptl
 done
+
+# Other commands use "-" for standard output.
+for command in 'record -o - true' "attach $$ -o -" 'recover new.ptl -o -' 'snapshot -p 1 -o -'; do
+	run 2 $command
+	check "$command: a log is no standard output" has err '^posixtrace: -o -: a log cannot be written to standard output, '
+	check "$command: nothing is on standard output" is_empty out
+	check "$command: no file is named -" test ! -e ./-
+done
 finish

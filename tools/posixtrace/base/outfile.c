@@ -82,6 +82,18 @@ bool outfile_is_descriptor(const char *path)
 	return is;
 }
 
+/* A file with the name "-" can be made as "./-". */
+bool outfile_take_log(const char **path, const char *value)
+{
+	if (!strcmp(value, "-")) {
+		say("-o -: a log cannot be written to standard output, because it is written at "
+		    "many places of a file; for a file of this name, give ./-");
+		return false;
+	}
+	*path = value;
+	return true;
+}
+
 int outfile_create(struct outfile *file, const char *path, enum outfile_mode mode)
 {
 	struct stat st;

@@ -32,6 +32,12 @@ struct outfile {
 };
 
 /*
+ * Stores the path that an option -o gives for a log. Returns false after it printed an error: "-"
+ * is standard output in other commands, but a log is written at many places of a file.
+ */
+bool outfile_take_log(const char **path, const char *value);
+
+/*
  * Creates the file, open for reading and writing in file->fd. "path" must exist as long as the
  * struct. Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the struct is then empty.
  */

@@ -17,6 +17,7 @@ static void log_object(struct json *json, const char *name, const struct sample 
 	json_unsigned(json, "events", sample->events);
 	json_real(json, "seconds", "%.9f", sample_seconds(sample));
 	json_unsigned(json, "lost", sample->lost.total);
+	json_unsigned(json, "not_traced", sample->lost.untraced);
 	json_end_object(json);
 }
 

@@ -23,6 +23,10 @@ static void print_log(struct out *out, char which, const struct sample *sample)
 	if (sample->lost.total)
 		out_printf(out, ", %llu event%s of the compared types lost",
 			   (unsigned long long)sample->lost.total, text_plural(sample->lost.total));
+	if (sample->lost.untraced)
+		out_printf(out, ", %llu call%s of the compared types not traced",
+			   (unsigned long long)sample->lost.untraced,
+			   text_plural(sample->lost.untraced));
 	out_char(out, '\n');
 }
 

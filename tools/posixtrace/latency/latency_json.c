@@ -186,6 +186,7 @@ void latency_json(struct out *out, const struct latency *latency)
 	json_string_member(&json, "log", latency->log.path);
 	json_unsigned(&json, "events", latency->events);
 	json_unsigned(&json, "lost", latency->lost.total);
+	json_unsigned(&json, "not_traced", latency->lost.untraced);
 	json_exact(&json, "first_ns", latency->first_ns);
 	json_exact(&json, "last_ns", latency->last_ns);
 	json_unsigned(&json, "types_without_room", latency->pairing.types_without_room);

@@ -287,6 +287,10 @@ void latency_text(struct out *out, const struct latency *latency, enum when_form
 		out_printf(out, ", %llu event%s of these types lost",
 			   (unsigned long long)latency->lost.total,
 			   text_plural(latency->lost.total));
+	if (latency->lost.untraced)
+		out_printf(out, ", %llu call%s of these types not traced",
+			   (unsigned long long)latency->lost.untraced,
+			   text_plural(latency->lost.untraced));
 	out_char(out, '\n');
 	print_times(out, latency);
 	print_cpu(out, latency);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/out.h"
+#include "base/outfile.h"
 #include "base/quantity.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -127,8 +128,8 @@ static bool take_option(int option)
 	case 'p':
 		return process_once("--pid", optarg, &plan.pid);
 	case 'o':
-		plan.path = optarg; /* a later -o replaces an earlier one */
-		return true;
+		/* a later -o replaces an earlier one */
+		return outfile_take_log(&plan.path, optarg);
 	case 'd':
 		return quantity_span("--duration", optarg, &plan.duration_ns);
 	case 'e':

@@ -42,19 +42,20 @@ struct scene {
 
 bool crash_fault_place(struct crash_fault *fault, pid_t tid)
 {
-	struct user_regs_struct registers;
-	struct iovec memory = { &registers, sizeof(registers) };
+	struct iovec memory = { &fault->registers, sizeof(fault->registers) };
 
 	fault->pc = fault->sp = 0;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &memory) ||
-	    memory.iov_len != sizeof(registers))
+	    memory.iov_len != sizeof(fault->registers)) {
+		memset(&fault->registers, 0, sizeof(fault->registers));
 		return false;
+	}
 #if defined __x86_64__
-	fault->pc = registers.rip;
-	fault->sp = registers.rsp;
+	fault->pc = fault->registers.rip;
+	fault->sp = fault->registers.rsp;
 #elif defined __aarch64__
-	fault->pc = registers.pc;
-	fault->sp = registers.sp;
+	fault->pc = fault->registers.pc;
+	fault->sp = fault->registers.sp;
 #endif
 	return true;
 }
@@ -65,23 +66,19 @@ bool crash_fault_place(struct crash_fault *fault, pid_t tid)
  * Returns the thread pointer, or 0. The C libraries place the data of a thread that they create at
  * the upper end of its stack.
  */
-static uint64_t thread_pointer(pid_t tid)
+static uint64_t thread_pointer(const struct scene *scene)
 {
 	uint64_t pointer = 0;
 #if defined __x86_64__
-	struct user_regs_struct registers;
-	struct iovec memory = { &registers, sizeof(registers) };
-
-	if (!ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &memory) &&
-	    memory.iov_len == sizeof(registers))
-		pointer = registers.fs_base;
+	pointer = scene->fault->registers.fs_base;
 #elif defined __aarch64__
 	struct iovec memory = { &pointer, sizeof(pointer) };
 
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_ARM_TLS, &memory))
+	/* On arm64 the thread pointer is not one of the general registers. */
+	if (ptrace(PTRACE_GETREGSET, scene->tid, (void *)(uintptr_t)NT_ARM_TLS, &memory))
 		pointer = 0;
 #else
-	(void)tid;
+	(void)scene;
 #endif
 	return pointer;
 }
@@ -102,7 +99,7 @@ static const struct mapping *own_stack(const struct scene *scene)
 				return &scene->mappings.mapping[i];
 		return NULL;
 	}
-	found = mappings_at(&scene->mappings, thread_pointer(scene->tid));
+	found = mappings_at(&scene->mappings, thread_pointer(scene));
 	return is_usable(found) ? found : NULL;
 }
 
@@ -331,12 +328,138 @@ static const char *bus_reason(const struct scene *scene, struct crash_cause *cau
 	return "";
 }
 
-static const char *fpe_reason(int code)
+#ifdef __x86_64__
+
+#define DIVIDE_BYTES 15 /* the longest instruction of x86-64 */
+
+/* An instruction that is being decoded. */
+struct divide {
+	const struct user_regs_struct *registers;
+	unsigned char code[DIVIDE_BYTES];
+	size_t at;    /* the next byte */
+	unsigned rex; /* 0: no such prefix */
+	unsigned size;
+	uint64_t begin;
+};
+
+static uint64_t divide_register(const struct divide *divide, unsigned number)
 {
-	switch (code) {
+	const struct user_regs_struct *r = divide->registers;
+	const uint64_t value[16] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+				     r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15 };
+
+	return value[number & 15];
+}
+
+/* Reads a displacement of 1 or 4 bytes, with its sign. */
+static uint64_t divide_displacement(struct divide *divide, size_t bytes)
+{
+	int32_t wide = 0;
+	int8_t narrow;
+
+	if (bytes == 4)
+		memcpy(&wide, divide->code + divide->at, 4);
+	memcpy(&narrow, divide->code + divide->at, 1);
+	divide->at += bytes;
+	return (uint64_t)(int64_t)(bytes == 4 ? wide : narrow);
+}
+
+/* Returns the address of an operand in memory, by the byte ModRM and the bytes behind it. */
+static uint64_t divide_address(struct divide *divide, unsigned modrm)
+{
+	const unsigned mode = modrm >> 6, high = (divide->rex & 1) << 3;
+	unsigned base = modrm & 7, sib;
+	uint64_t address = 0;
+
+	if (base == 5 && !mode) { /* relative to the next instruction */
+		address = divide_displacement(divide, 4);
+		return address + divide->begin + divide->at;
+	}
+	if (base == 4) { /* a byte with scale, index and base follows */
+		sib = divide->code[divide->at++];
+		base = sib & 7;
+		if ((sib >> 3 & 7) != 4 || divide->rex & 2)
+			address = divide_register(divide, (sib >> 3 & 7) | (divide->rex & 2) << 2)
+				  << (sib >> 6);
+		if (base == 5 && !mode)
+			return address + divide_displacement(divide, 4);
+	}
+	address += divide_register(divide, base | high);
+	return mode ? address + divide_displacement(divide, mode == 1 ? 1 : 4) : address;
+}
+
+/*
+ * Stores the divisor of the instruction DIV or IDIV that failed. Returns false if the instruction
+ * is another one or cannot be read, or if its operand depends on a segment.
+ */
+static bool read_divisor(const struct scene *scene, uint64_t *divisor)
+{
+	struct divide divide = { .registers = &scene->fault->registers, .size = 4,
+				 .begin = scene->fault->pc };
+	unsigned code, modrm, number;
+	bool is_register;
+
+	if (!memory_read(scene->memory, divide.begin, divide.code, sizeof(divide.code)))
+		return false;
+	if (divide.code[divide.at] == 0x66) {
+		divide.size = 2;
+		divide.at++;
+	}
+	if ((divide.code[divide.at] & 0xf0) == 0x40)
+		divide.rex = divide.code[divide.at++];
+	code = divide.code[divide.at++];
+	modrm = divide.code[divide.at++];
+	if ((code & 0xfe) != 0xf6 || (modrm >> 3 & 6) != 6)
+		return false;
+	if (code == 0xf6)
+		divide.size = 1;
+	else if (divide.rex & 8)
+		divide.size = 8;
+	is_register = modrm >> 6 == 3;
+	*divisor = 0;
+	if (!is_register)
+		return memory_read(scene->memory, divide_address(&divide, modrm), divisor,
+				   divide.size);
+	number = (modrm & 7) | (divide.rex & 1) << 3;
+	/* Without the prefix REX, the numbers 4 to 7 are the second bytes of the first four. */
+	if (divide.size == 1 && !divide.rex && number >= 4)
+		*divisor = divide_register(&divide, number - 4) >> 8;
+	else
+		*divisor = divide_register(&divide, number);
+	if (divide.size < 8)
+		*divisor &= (UINT64_C(1) << divide.size * 8) - 1;
+	return true;
+}
+
+#else
+
+static bool read_divisor(const struct scene *scene, uint64_t *divisor)
+{
+	(void)scene, (void)divisor;
+	return false;
+}
+
+#endif
+
+/*
+ * The kernel reports a quotient that is too large, such as that of INT_MIN / -1, as a division by
+ * zero on x86. The divisor distinguishes them.
+ */
+static const char *divide_reason(const struct scene *scene)
+{
+	uint64_t divisor;
+
+	if (!read_divisor(scene, &divisor))
+		return "integer division by zero, or overflow of the quotient";
+	return divisor ? "overflow of the quotient of an integer division" :
+			 "integer division by zero";
+}
+
+static const char *fpe_reason(const struct scene *scene)
+{
+	switch (scene->fault->info.si_code) {
 	case FPE_INTDIV:
-		/* On x86 the kernel does not distinguish a quotient that is too large. */
-		return "integer division by zero";
+		return divide_reason(scene);
 	case FPE_INTOVF:
 		return "integer overflow";
 	case FPE_FLTDIV:
@@ -424,7 +547,7 @@ static void find_cause(const struct scene *scene, struct crash_cause *cause)
 	} else if (info->si_signo == SIGBUS) {
 		reason = bus_reason(scene, cause);
 	} else if (info->si_signo == SIGFPE) {
-		reason = fpe_reason(info->si_code);
+		reason = fpe_reason(scene);
 	} else if (info->si_signo == SIGILL) {
 		trap_text(scene, cause);
 		reason = "illegal instruction";

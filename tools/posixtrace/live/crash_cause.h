@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/user.h>
 
 #include "live/crash_stack.h"
 
@@ -17,6 +18,7 @@ struct crash_fault {
 	siginfo_t info;    /* si_signo is 0: there was none */
 	bool is_described; /* the kernel has described the signal: info has more than its number */
 	uint64_t pc, sp;
+	struct user_regs_struct registers; /* zeros: they could not be read */
 };
 
 struct crash_cause {
@@ -31,7 +33,10 @@ struct crash_cause {
 	unsigned first;
 };
 
-/* Stores the place of a stopped thread. Returns false if its registers cannot be read. */
+/*
+ * Stores the registers and the place of a stopped thread. Returns false if its registers cannot be
+ * read.
+ */
 bool crash_fault_place(struct crash_fault *fault, pid_t tid);
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outfile.h"
 #include "base/quantity.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -138,8 +139,7 @@ static bool take_option(int option)
 	case 'p':
 		return process_once("--pid", optarg, &record.plan.pid);
 	case 'o':
-		record.plan.path = optarg;
-		return true;
+		return outfile_take_log(&record.plan.path, optarg);
 	case 'd':
 		return quantity_span("--duration", optarg, &record.plan.duration_ns);
 	case 'e':

@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/out.h"
+#include "base/outfile.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -40,8 +41,7 @@ bool rescue_take(struct rescue *rescue, int option, const char *value)
 		rescue->name = value;
 		return true;
 	case 'o':
-		rescue->path = value;
-		return true;
+		return outfile_take_log(&rescue->path, value);
 	case RESCUE_FORCE:
 		rescue->mode = OUTFILE_REPLACE;
 		return true;

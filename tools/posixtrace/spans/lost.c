@@ -38,7 +38,7 @@ int lost_take(struct lost *lost, const struct logfile *log)
 	}
 	lost->of_no_type = losses_of_type(log->trid, 0);
 	lost->total = add_saturated(lost->total, lost->of_no_type);
-	lost->total = add_saturated(lost->total, shimloss_of(&lost->shim, kinds));
+	lost->untraced = shimloss_of(&lost->shim, kinds);
 	return 0;
 }
 

@@ -11,6 +11,11 @@
 
 struct lost {
 	uint64_t total;        /* lost events of the chosen types, and of unknown type */
+	/*
+	 * Upper bound for the calls of the chosen types that were not traced. They are no events of
+	 * the ledger, so `total` does not have them.
+	 */
+	uint64_t untraced;
 	uint64_t of_no_type;   /* lost events of unknown type */
 	uint64_t *type;        /* lost events of each type, by the type's index in the log */
 	/* calls that were not traced, so that the ledger does not count them */

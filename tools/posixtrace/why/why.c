@@ -597,6 +597,7 @@ static int answer_json(void)
 	json_object(&json, NULL);
 	json_unsigned(&json, "events", why.history.events);
 	json_unsigned(&json, "lost", why.lost);
+	json_unsigned(&json, "not_traced", why.untraced);
 	json_bool(&json, "sched", why.history.has_states);
 	json_unsigned(&json, "gaps", why.history.gaps);
 	json_bool(&json, "holds", why.history.holds.count != 0);
@@ -671,6 +672,7 @@ static int explain_log(void)
 		return TOOL_FAILURE;
 	}
 	why.lost = lost.total;
+	why.untraced = lost.untraced;
 	if (!posix_trace_get_ledger_np(why.log.trid, &ledger))
 		why.overwritten = ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP] +
 				  ledger.lost[POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP];

@@ -65,6 +65,7 @@ struct why {
 	size_t windows;
 	/* overwritten: those of the lost events that newer events overwrote */
 	uint64_t lost, overwritten;
+	uint64_t untraced; /* calls that the shim could not trace; `lost` does not have them */
 	enum when_form form;
 	bool json;
 	bool is_live; /* why has recorded the log, with all holders of locks */

@@ -721,11 +721,16 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	const char *advice = interpreter_advice(history);
 
 	out_printf(out, "\nEvidence: %llu event%s, %llu of them calls with a duration, of %zu "
-		   "thread%s; %llu event%s lost.\n",
+		   "thread%s; %llu event%s lost",
 		   (unsigned long long)history->events, text_plural(history->events),
 		   (unsigned long long)(history->calls + history->holds.count), history->threads,
 		   text_plural(history->threads), (unsigned long long)why->lost,
 		   text_plural(why->lost));
+	/* record prints the same two numbers, with the reasons of the second one. */
+	if (why->untraced)
+		out_printf(out, ", %llu call%s not traced", (unsigned long long)why->untraced,
+			   text_plural(why->untraced));
+	out_str(out, ".\n");
 	if (!history->has_states)
 		out_str(out, "The log does not say when threads had a CPU: a call counts as a wait "
 			"for its whole time,\nand the time between calls as running. 'posixtrace "
@@ -753,8 +758,11 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 		out_printf(out, "The log has the end of the recording: %llu older event%s "
 			   "overwritten.\n", (unsigned long long)why->overwritten,
 			   why->overwritten == 1 ? " was" : "s were");
-	if (why->lost > why->overwritten)
-		out_str(out, "Parts may be wrong where events were lost.\n");
+	if (why->lost > why->overwritten || why->untraced)
+		out_printf(out, "Parts may be wrong where %s.\n",
+			   why->lost <= why->overwritten ? "calls were not traced" :
+			   why->untraced ? "events were lost or calls not traced" :
+					   "events were lost");
 	if (lives_shared(history))
 		out_printf(out, "Several processes had the number %d at the same time, as in PID "
 			   "namespaces of their own: their\ndescriptors are not distinguished.\n",
