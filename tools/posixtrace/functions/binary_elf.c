@@ -180,8 +180,8 @@ static size_t entries_of(const GElf_Shdr *header)
 }
 
 /*
- * Returns whether only the handling of exceptions and sanitizers call a function of this name.
- * dl_iterate_phdr() and _dl_find_object() find the tables of unwinders; libgcc uses
+ * Returns whether only sanitizers and the code that handles exceptions call a function of this
+ * name. dl_iterate_phdr() and _dl_find_object() find the tables of unwinders; libgcc uses
  * _dl_find_object() since version 12. The library of a language, such as libstdc++, calls the other
  * functions if the unwinder is in another file.
  */

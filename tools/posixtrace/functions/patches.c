@@ -2,9 +2,9 @@
 /*
  * patches.c - selects functions by patterns and writes their plan.
  *
- * The sites of a module are one behind the other in plan->site. module.first is the index of the
- * module's first site, and module.sites is their number. The whole plan is made before the program
- * starts or is attached, so that the shim decides nothing.
+ * The sites of a module, which are the places to patch, follow each other in plan->site.
+ * module.first is the index of the module's first site, and module.sites is their number. The whole
+ * plan is made before the program starts or is attached, so that the shim decides nothing.
  */
 #include "functions/patches.h"
 
@@ -262,7 +262,7 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 		return note_refusal(&plan->refused, binary_unknown(file));
 	for (size_t i = 0; i < count; i++) {
 		enum shim_site_kind kind = kind_of(function[i].name);
-		/* The names of one address are several: each may be that of a pattern. */
+		/* One address may have several names, and each of them may match a pattern. */
 		const bool is_wanted =
 			is_selected(plan, binary_path(file), function[i].name, by_name);
 		struct patchable is;
@@ -635,7 +635,7 @@ bool patches_finish(struct patches *plan)
 	return probes_finish(&plan->probes) && finish_traps(plan);
 }
 
-/* The parts of a plan behind its head, as they are written. */
+/* The parts of a plan after its head, as they are written to the file. */
 struct image {
 	char *bytes;
 	size_t count;

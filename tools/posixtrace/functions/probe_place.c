@@ -5,7 +5,7 @@
  * choose_move() moves the instructions at each place. Then the code of the whole file is decoded,
  * because a branch from any function could lead to one of these instructions. If these instructions
  * cannot be moved, look_before() tries to move the instructions before the place. If this fails,
- * too, take_byte() tries the method of one byte.
+ * too, take_byte() tries to replace the NOP by the first byte of a jump.
  */
 #include "functions/probe_place.h"
 
@@ -269,8 +269,9 @@ static bool is_in_file(const struct binary_file *file, uint64_t address)
 }
 
 /*
- * Uses the method of one byte if possible. It is impossible at the end of the code, because the
- * bytes behind the NOP are missing.
+ * Replaces only the NOP, by the first byte of a jump, if this is possible. The bytes behind the NOP
+ * then become the distance of the jump, so the jump must lead to memory outside of the file. This
+ * method is impossible at the end of the code, because the bytes behind the NOP are missing.
  */
 static void take_byte(const struct binary_file *file, struct probe_place *place)
 {
