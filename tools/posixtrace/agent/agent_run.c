@@ -52,8 +52,8 @@ static void note_gap(struct agent *agent, const struct recorder *recorder,
 }
 
 /*
- * Tests what can be tested before an attempt to record the process. Returns true if the attempt
- * would fail, and stores why.
+ * Looks for reasons, before an attempt to record the process, for which the attempt would fail. If
+ * there is one, stores it and returns true.
  */
 static bool has_obstacle(struct agent *agent, const struct found *found, enum agent_refusal *why,
 			 char reason[RECORDER_REASON])

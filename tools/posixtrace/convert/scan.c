@@ -193,9 +193,9 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 }
 
 /*
- * Called for a span that is a call of the function with this name. The records of the span's
- * beginning and end each follow a record for a function. Stores the number of the function in these
- * two records.
+ * Called for a span that is a call of the function with this name. The plan has a record for the
+ * function before the record of the span's beginning, and another one before the record of its end.
+ * Stores the number of the function in these two records for the function.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
