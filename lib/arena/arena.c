@@ -17,15 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/io.h"
 #include "base/proc.h"
 
 /* With these seals no process can shrink the file. Otherwise an access could raise SIGBUS. */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-_Alignas(PTX_PAGE) union ptx_control_page ptx_control_page;
+ptx_whole_pages union ptx_control_page ptx_control_page;
 struct ptx_arena ptx_arena_self = { .control = &ptx_control_page.is, .fd = -1 };
-_Alignas(PTX_PAGE) union ptx_private_block ptx_private_block;
+ptx_whole_pages union ptx_private_block ptx_private_block;
 
 _Static_assert(sizeof ptx_own_control <= sizeof ptx_control_page.bytes, "the pages hold it");
 _Static_assert(sizeof ptx_private <= sizeof ptx_private_block.bytes, "the block holds it");

@@ -23,6 +23,7 @@
 
 #include "arena/attachment.h"
 #include "arena/descriptors.h"
+#include "base/compiler.h"
 #include "base/io.h"
 #include "base/quiet.h"
 
@@ -51,7 +52,7 @@ static struct backing {
  * Becomes true before the first region of a backing file is stored, and remains true. So a program
  * without backing files does not search all places each time it adds a type or a schema.
  */
-static atomic_bool has_any;
+static ptx_start_data atomic_bool has_any;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -7,6 +7,7 @@
  * text.
  */
 #include "arena/names.h"
+#include "base/compiler.h"
 
 #include <string.h>
 
@@ -131,7 +132,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 	 * the name is usually in the entry behind the entry of the last call. This index is only a
 	 * guess.
 	 */
-	static _Atomic uint32_t guess;
+	static ptx_start_data _Atomic uint32_t guess;
 	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
 	uint32_t h = names_hash(name), cell = 0;
 

@@ -10,6 +10,7 @@
  * function of this file is a cancellation point and none changes errno.
  */
 #include "base/barrier.h"
+#include "base/compiler.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -26,7 +27,7 @@
  * False if POSIXTRACE_MEMBARRIER begins with "0". ptx_barrier_init() stores it once, before the
  * program can have a second thread. Until then it is false, which is the safe value.
  */
-static bool may_ask;
+static ptx_start_data bool may_ask;
 
 /*
  * Returns the kernel's answer, which is 0 or more, or -1 with errno. The C library has no wrapper.

@@ -26,6 +26,7 @@
 #endif
 #endif
 
+#include "base/compiler.h"
 #include "base/timespace.h"
 
 /*
@@ -47,7 +48,7 @@
  * made before the first stream of the process exists, and the release store of is_chosen publishes
  * it.
  */
-_Atomic bool ptx_clock_is_counter;
+ptx_start_data _Atomic bool ptx_clock_is_counter;
 /*
  * True while the thread has PR_TSC_SIGSEGV. The TLS model is initial-exec, because a trace point in
  * a signal handler reads the variable. In a signal handler, the dynamic linker must not allocate
@@ -74,7 +75,7 @@ uint64_t ptx_clock_monotonic(void)
  * CLOCK_MONOTONIC in the first time namespace. A child of fork() starts with its parent's value,
  * and reads the offset anew before it records (point/adopt.c).
  */
-static _Atomic int64_t ahead_ns;
+static ptx_start_data _Atomic int64_t ahead_ns;
 
 /*
  * Reads the offset of the time namespace. If the offset cannot be read, the last known value
@@ -179,7 +180,7 @@ static uint64_t measure_hz(void)
 /*
  * True once the clock of this process is fixed. Its release store publishes ptx_clock_is_counter.
  */
-static atomic_bool is_chosen;
+static ptx_start_data atomic_bool is_chosen;
 
 bool ptx_clock_follow(bool counter)
 {
@@ -225,15 +226,15 @@ static uint64_t counter_hz(void)
 	return hz;
 }
 
-_Atomic uint64_t ptx_clock_slope, ptx_clock_short;
+ptx_start_data _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 /*
  * The slope of the first measurement, and the moment at which the second measurement, by
  * ptx_clock_long_span(), begins. Two threads may store this moment at the same time. A mixture of
  * their values would give a wrong rate, which ptx_clock_long_span() does not use.
  */
-static _Atomic uint64_t nominal_slope;
-static _Atomic uint64_t span_from_ticks;
-static _Atomic int64_t span_from_ns;
+static ptx_start_data _Atomic uint64_t nominal_slope;
+static ptx_start_data _Atomic uint64_t span_from_ticks;
+static ptx_start_data _Atomic int64_t span_from_ns;
 
 #define SPAN_NS    (10 * 1000 * 1000) /* an error of 100 ns is 10 ppm of this time */
 #define ONE_SECOND ((uint64_t)PTX_NS_PER_S << 32)

@@ -6,6 +6,11 @@
  * moves code out of that path. ptx_at_line lets a function of that path begin at a cache line.
  * Without ptx_at_line, a change of another function could move the function, and a trace point
  * could need one more cycle.
+ *
+ * ptx_start_data is for variables that each process uses at its start. Among the other variables
+ * of the library, these few would be in many pages, and the kernel must make or copy each of these
+ * pages at each start (tests/bench/CURVES). In a section of their own they share one page, which
+ * follows the initialized data and has been written already.
  */
 #ifndef PTX_BASE_COMPILER_H
 #define PTX_BASE_COMPILER_H
@@ -23,5 +28,14 @@
 #define ptx_unroll_4    _Pragma("GCC unroll 4")
 #endif
 #define ptx_at_line     __attribute__((aligned(64)))
+#define ptx_start_data  __attribute__((section("ptx_start")))
+/* For large initialized variables, which would otherwise be between the other initialized data. */
+#define ptx_rare_data   __attribute__((section("ptx_rare")))
+/*
+ * For variables that are whole pages of zeros. If they were in .bss, .bss would begin at a page of
+ * its own, and not behind the variables of ptx_start_data. Compilers know by the name .sbss that
+ * the section is not in the file, and the linker puts it behind .bss.
+ */
+#define ptx_whole_pages __attribute__((section(".sbss.pages"), aligned(4096)))
 
 #endif

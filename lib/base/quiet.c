@@ -3,6 +3,7 @@
  * base/quiet.c - the flags of quiet.h, in one object for the whole process.
  */
 #include "base/quiet.h"
+#include "base/compiler.h"
 
-atomic_bool ptx_quiet;
+ptx_start_data atomic_bool ptx_quiet;
 _Thread_local bool ptx_quiet_lent __attribute__((tls_model("initial-exec")));

@@ -26,6 +26,7 @@
 #include "arena/attachment.h"
 #include "arena/descriptors.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/proc.h"
 #include "base/quiet.h"
 
@@ -36,7 +37,7 @@
 #define BEING_WRITTEN    (UINT64_C(1) << 32)
 
 /* The identity of this process and what it inherited, in memory that a child inherits. */
-static struct {
+static ptx_start_data struct {
 	/* In a child, this is the parent's id until ptx_family_keep() or ptx_family_begin(). */
 	uint32_t pid;
 	/*
@@ -625,7 +626,7 @@ static uint64_t wanted_cloexec_state(void)
  */
 void ptx_family_update_cloexec(void)
 {
-	static _Atomic uint64_t attempts;
+	static ptx_start_data _Atomic uint64_t attempts;
 	uint64_t wanted = wanted_cloexec_state(), attempt;
 	int fd, saved = errno;
 	bool has_claims = atomic_load_explicit(&ptx_arena_self.claims, memory_order_relaxed) != 0;

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/io.h"
 
 /*
@@ -34,8 +35,8 @@
  * time, and getenv() is not safe against such changes. Only ptx_folder_init() changes is_chosen and
  * `chosen`.
  */
-static bool is_chosen;
-static char chosen[PATH_BYTES - NAME_BYTES];
+static ptx_start_data bool is_chosen;
+static ptx_start_data char chosen[PATH_BYTES - NAME_BYTES];
 
 void ptx_folder_init(void)
 {

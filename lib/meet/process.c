@@ -26,6 +26,7 @@
 #include "arena/descriptors.h"
 #include "base/barrier.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/ids.h"
 #include "base/io.h"
 #include "base/proc.h"
@@ -273,13 +274,13 @@ static void make_arena(bool is_program)
 }
 
 /* True when ptx_process_init() has begun. It is set before other threads exist. */
-static bool has_begun;
+static ptx_start_data bool has_begun;
 
 /*
  * The id of the process that was set up last in this memory. fork() does not zero this variable, so
  * in a child it is the parent's id until the child is set up.
  */
-static uint32_t last_pid;
+static ptx_start_data uint32_t last_pid;
 
 /*
  * The objects that the parent has named exist in the child, too, at the same addresses. Adds one
@@ -311,7 +312,7 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
  */
 static void set_up_program(void)
 {
-	static unsigned depth;
+	static ptx_start_data unsigned depth;
 
 	if (depth == 2)
 		return;
@@ -358,8 +359,8 @@ void ptx_process_init(void)
  * point/thread.c sets these pointers. The room point/ has a higher rank, so its header must not be
  * included here.
  */
-void (*ptx_process_before_child)(void);
-uint32_t (*ptx_process_pid_of_child)(void);
+ptx_start_data void (*ptx_process_before_child)(void);
+ptx_start_data uint32_t (*ptx_process_pid_of_child)(void);
 
 /*
  * Makes an arena of the child's own. All signals are blocked meanwhile, because a signal handler

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/futex.h"
 #include "meet/process.h"
 #include "modules/mapped.h"
@@ -31,7 +32,7 @@
 /* Keeps looks and forks apart: at any moment at most one look or one fork is in progress. */
 enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 
-static _Atomic uint32_t gate;
+static ptx_start_data _Atomic uint32_t gate;
 
 /* Sets the gate to `as`. Returns false if another look or a fork is in progress. */
 static bool mapped_self_enter(enum gate as)

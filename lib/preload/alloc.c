@@ -45,7 +45,7 @@ static struct shim_next *const all[] = {
  * older value. Memory of alloc_first.c is recognized by its address, also after are_known has
  * become true.
  */
-static atomic_bool are_known;
+static shim_start_data atomic_bool are_known;
 
 /*
  * True while this thread looks up the real functions. dlsym() may then allocate memory, and gets it

@@ -20,7 +20,7 @@
 
 #define PARTS 16 /* elements of a vector that are read; further elements are not recorded */
 
-_Atomic unsigned posixtrace_shim_content;
+shim_start_data _Atomic unsigned posixtrace_shim_content;
 
 /*
  * Returns true if the status file of the process shows that the process has no seccomp filter.

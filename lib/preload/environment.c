@@ -33,7 +33,7 @@
 #define LIBRARY "libposixtrace-preload.so"
 
 /* start.c sets these paths when it starts the shim. */
-const char *shim_own_path[2];
+shim_start_data const char *shim_own_path[2];
 
 /* Returns whether c separates names in LD_PRELOAD. */
 static bool is_between(char c)

@@ -23,8 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -101,28 +99,6 @@ SHIM_INT(__fxstat64, FILE_FSTAT, (int version, int fd, struct stat64 *to), (vers
 		 (version, folder, path, to, flags), (folder, flags), (), (SHIM_IN(path)))
 FXSTATAT(__fxstatat, stat)
 FXSTATAT(__fxstatat64, stat64)
-
-/* fd is -1 for a path, and the path is empty for a descriptor. */
-#define STATFS(name, buffer) \
-	SHIM_INT(name, FILE_STATFS, (const char *path, struct buffer *to), (path, to), (-1), (), \
-		 (SHIM_IN(path)))
-STATFS(statfs, statfs)
-STATFS(statfs64, statfs64)
-SHIM_ALIAS(__statfs, statfs);
-STATFS(statvfs, statvfs)
-STATFS(statvfs64, statvfs64)
-/*
- * The path of a descriptor is not known here. A reader of the log finds the path in the event of
- * the call that made the descriptor.
- */
-#define FSTATFS(name, buffer) \
-	SHIM_INT(name, FILE_STATFS, (int fd, struct buffer *to), (fd, to), (fd), (), \
-		 (SHIM_IN(NULL)))
-/* fstatvfs() has its own struct, which the C library fills from the result of fstatfs(). */
-FSTATFS(fstatfs, statfs)
-FSTATFS(fstatfs64, statfs64)
-FSTATFS(fstatvfs, statvfs)
-FSTATFS(fstatvfs64, statvfs64)
 
 /* ------------------------------------------------------------------ access */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/file_mount.c - family file: file systems are mounted, and files are watched.
+ * preload/file_mount.c - family file: file systems are mounted and described, and files are watched.
  *
  * The functions of glibc 2.36 that mount in several steps use descriptors. The functions that make
  * a descriptor have the event type file.fsopen, whose field `by` has the name of the function.
@@ -10,8 +10,32 @@
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 
 #include "preload/call.h"
+
+/* fd is -1 for a path, and the path is empty for a descriptor. */
+#define STATFS(name, buffer) \
+	SHIM_INT(name, FILE_STATFS, (const char *path, struct buffer *to), (path, to), (-1), (), \
+		 (SHIM_IN(path)))
+STATFS(statfs, statfs)
+STATFS(statfs64, statfs64)
+SHIM_ALIAS(__statfs, statfs);
+STATFS(statvfs, statvfs)
+STATFS(statvfs64, statvfs64)
+/*
+ * The path of a descriptor is not known here. A reader of the log finds the path in the event of
+ * the call that made the descriptor.
+ */
+#define FSTATFS(name, buffer) \
+	SHIM_INT(name, FILE_STATFS, (int fd, struct buffer *to), (fd, to), (fd), (), \
+		 (SHIM_IN(NULL)))
+/* fstatvfs() has its own struct, which the C library fills from the result of fstatfs(). */
+FSTATFS(fstatfs, statfs)
+FSTATFS(fstatfs64, statfs64)
+FSTATFS(fstatvfs, statvfs)
+FSTATFS(fstatvfs64, statvfs64)
 
 /* The type of the file system and its options are not recorded: options may be binary data. */
 SHIM_INT(mount, FILE_MOUNT,

@@ -29,15 +29,15 @@
 
 extern void *__libc_stack_end;
 
-static struct range {
+static shim_start_data struct range {
 	uintptr_t begin, end;
 } ranges[RANGES];
-static unsigned range_count;
+static shim_start_data unsigned range_count;
 /*
  * The first page of the heap that brk() provides, and the end of the main thread's stack. 0:
  * unknown.
  */
-static uintptr_t heap_begin, stack_end;
+static shim_start_data uintptr_t heap_begin, stack_end;
 
 /*
  * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <trace.h>
 
+/* The copy of the text. It is not in struct shim_options, because few programs need it. */
+static char copy[SHIM_OPTION_BYTES];
+
 /* Returns whether a character separates words, as in a shell. */
 static bool is_blank(char c)
 {
@@ -186,20 +189,19 @@ static bool set_option(struct shim_options *options, char what, const char *valu
  */
 void shim_options_read(struct shim_options *options, const char *text)
 {
-	char *rest = options->text, *word, *value;
+	char *rest = copy, *word, *value;
 	bool has_value = false;
 
-	/* Everything but the text is cleared. */
-	memset(options, 0, offsetof(struct shim_options, text));
+	memset(options, 0, sizeof *options);
 	options->is_given = text;
 	if (!text)
 		return;
-	if (strlen(text) >= sizeof options->text) {
+	if (strlen(text) >= sizeof copy) {
 		options->wrong = "it is too long";
 		options->word = "";
 		return;
 	}
-	strcpy(options->text, text);
+	strcpy(copy, text);
 	while ((word = next_word(&rest)) != NULL) {
 		char what = options_recognize(word, &value, &has_value);
 

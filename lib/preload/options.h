@@ -30,10 +30,12 @@ struct shim_options {
 	size_t log_size;
 	int policy;         /* POSIX_TRACE_*, 0: FLUSH */
 	int log_policy;     /* 0: APPEND */
-	char text[SHIM_OPTION_BYTES]; /* the pointers above point into this copy of the text */
 };
 
-/* Parses a text. If `text` is NULL, no option is given. */
+/*
+ * Parses a text. If `text` is NULL, no option is given. The pointers of *options point into a copy
+ * of the text, of which the process has one. Threads: one, at the start.
+ */
 void shim_options_read(struct shim_options *options, const char *text);
 
 #endif

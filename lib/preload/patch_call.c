@@ -518,7 +518,7 @@ void shim_function_enters(const unsigned char *code, const void **place,
 	}
 }
 
-static bool are_used;
+static shim_start_data bool are_used;
 
 bool shim_slots_are_used(void)
 {

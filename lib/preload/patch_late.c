@@ -32,7 +32,7 @@ struct shim_jumps posixtrace_shim_jumps;
  * The last plan. Its list is posixtrace_shim_jumps, to which each plan appends: an element never
  * changes its place, because a tracer may read it meanwhile.
  */
-static struct shim_work work = { .is_late = true };
+static struct shim_work work;
 
 /*
  * The memory for a plan, and whether a thread is in posixtrace_shim_plan() or
@@ -146,6 +146,8 @@ long posixtrace_shim_patch(const char *tracer)
 	if (atomic_exchange(&late.is_busy, 1))
 		return -EAGAIN;
 	late.given_ns = 0;
+	/* Not an initializer: initialized data would be between variables that each start uses. */
+	work.is_late = true;
 	if (!late.memory || shim_plan_take(&work.plan, late.memory, late.bytes))
 		err = -EINVAL;
 	else

@@ -22,4 +22,17 @@
 #define __NO_INLINE__ 1
 #endif
 
+/*
+ * For variables that the shim uses at the start of each program. In a section of their own they
+ * are in few pages. Among the other variables they would be in many pages, and the kernel must make
+ * each page that a program uses (tests/bench/CURVES).
+ */
+#define shim_start_data __attribute__((section("shim_start")))
+/*
+ * For a variable that is a whole page of zeros. If it was in .bss, .bss would begin at a page of
+ * its own, and not behind other data that the start uses. Compilers know by the name .sbss that
+ * the section is not in the file, and the linker puts it behind .bss.
+ */
+#define shim_whole_page __attribute__((section(".sbss.page"), aligned(4096)))
+
 #endif

@@ -29,7 +29,7 @@
  * The tables that a search in an object reads. The table DT_GNU_HASH has four parts: numbers,
  * filter, buckets and chains.
  */
-static struct object {
+static shim_start_data struct object {
 	/* The difference between addresses in memory and in the file. */
 	uintptr_t base;
 	const ElfW(Sym) *symbol;
@@ -46,7 +46,7 @@ static struct object {
 	const uint32_t *bucket, *chain;
 } objects[OBJECTS];
 /* The number of noted objects. It is stored only when all of them are noted; until then it is 0. */
-static _Atomic unsigned object_count;
+static shim_start_data _Atomic unsigned object_count;
 
 /* The state of a pass over the objects. */
 struct pass {

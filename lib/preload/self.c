@@ -22,7 +22,7 @@
 #define PAGE 4096
 
 /* Once this flag is true, it remains true, because a filter remains installed. */
-atomic_bool shim_quiet;
+shim_start_data atomic_bool shim_quiet;
 _Thread_local bool shim_quiet_lent __attribute__((tls_model("initial-exec")));
 _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 
@@ -30,7 +30,7 @@ _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
  * The page is zeroed in a child of fork(), _Fork() or clone(). It is a whole page, because the
  * kernel can only wipe whole pages.
  */
-static _Alignas(PAGE) union {
+static shim_whole_page union {
 	_Atomic(pid_t) pid;
 	unsigned char bytes[PAGE];
 } wiped;
@@ -38,7 +38,7 @@ static _Alignas(PAGE) union {
  * last_pid is the last id that was stored. In a new child it is the id of the parent, because the
  * child has a copy of this variable.
  */
-static pid_t last_pid, parent;
+static shim_start_data pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
 /*

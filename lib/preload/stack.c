@@ -27,10 +27,10 @@
 #include "preload/choose.h"
 #include "preload/stack_copy.h"
 
-trace_event_id_t shim_stack_id[SHIM_TYPE_COUNT];
+shim_start_data trace_event_id_t shim_stack_id[SHIM_TYPE_COUNT];
 
-static bool chosen[SHIM_TYPE_COUNT];
-static _Atomic unsigned most_bytes;
+static shim_start_data bool chosen[SHIM_TYPE_COUNT];
+static shim_start_data _Atomic unsigned most_bytes;
 
 /* ------------------------------------------------------------------ the choice */
 

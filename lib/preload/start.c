@@ -40,10 +40,10 @@ static const volatile unsigned char not_known_yet = 1, never;
 const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT] = {
 	[0 ... SHIM_TYPE_COUNT - 1] = &not_known_yet
 };
-trace_event_id_t shim_id[SHIM_TYPE_COUNT];
-struct shim_range shim_own[2];
-_Atomic int shim_is_ready;
-_Atomic unsigned shim_unreported;
+shim_start_data trace_event_id_t shim_id[SHIM_TYPE_COUNT];
+shim_start_data struct shim_range shim_own[2];
+shim_start_data _Atomic int shim_is_ready;
+shim_start_data _Atomic unsigned shim_unreported;
 
 /*
  * True if the program has functions that run before all constructors (DT_PREINIT_ARRAY).
@@ -52,7 +52,7 @@ _Atomic unsigned shim_unreported;
  * has started. The run-time calls wrappers while it starts. When the shim's constructor runs, the
  * run-times of sanitizers have started.
  */
-static bool has_preinit;
+static shim_start_data bool has_preinit;
 
 /*
  * Returns whether the shim may start before its constructor runs. It may not start early with
@@ -112,15 +112,15 @@ static bool is_sanitized(enum shim_type type)
 }
 
 /* 1 as soon as a thread has begun to start the shim. */
-static _Atomic int has_begun;
+static shim_start_data _Atomic int has_begun;
 /*
  * Losses since the last report. lost_early counts, for each family, the calls before the shim had
  * started. lost_unnamed counts events of types without an id, and calls without a free slot.
  * lost_holds counts holds for which there was no free entry.
  */
-static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
+static shim_start_data _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 /* The options are read once, when the types are chosen. The session uses them later. */
-static struct shim_options options;
+static shim_start_data struct shim_options options;
 
 /* Returns whether the dynamic section has an array of functions that run before constructors. */
 static bool has_preinit_array(const ElfW(Dyn) *entry)

@@ -162,7 +162,7 @@ static long pidfd_call(long number, long a, long b, long c, long d, const void *
  */
 __attribute__((used)) long shim_syscall(long number, long a, long b, long c, long d, long e,
 					long f);
-__attribute__((used, visibility("hidden"))) _Atomic(void *) shim_syscall_next;
+__attribute__((used, visibility("hidden"))) shim_start_data _Atomic(void *) shim_syscall_next;
 
 long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
