@@ -19,7 +19,6 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "arena/attachment.h"
@@ -54,16 +53,15 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
 			      PTX_ARENA_CLOCK_COUNTER))
 		return NULL;
-	/* The view is made by mmap(), because malloc() is not async-signal-safe. */
-	view = mmap(NULL, sizeof *view, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (view == MAP_FAILED)
+	view = ptx_view_take();
+	if (!view)
 		return NULL;
 	/*
 	 * The mapping covers the stream's largest size, and memory exists only where chunks are in
 	 * use.
 	 */
 	if (ptx_region_map(&ptx_arena_self, &plan.geometry, plan.offset, &memory)) {
-		munmap(view, sizeof *view);
+		ptx_view_give(view);
 		return NULL;
 	}
 	view->arena = &ptx_arena_self;
@@ -130,7 +128,7 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 		ptx_view_discard(view);
 	} else {
 		ptx_region_unmap(&view->rings);
-		munmap(view, sizeof *view);
+		ptx_view_give(view);
 	}
 	return none && none->generation == generation ? none : NULL;
 }

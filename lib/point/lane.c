@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "ring/skip.h"
 
 /*
@@ -47,7 +48,7 @@ static void spread_types(struct ptx_lane *lane, const struct ptx_region *region)
 static void copy_chunk(struct ptx_lane *lane, const struct ptx_thread *thread,
 		       const struct ptx_view *view)
 {
-	const struct ptx_cell *cell = &thread->cell[0][view->bit];
+	const struct ptx_cell *cell = &thread->cell[view->bit][0];
 	bool has_chunk = cell->serial == view->serial;
 
 	lane->room = has_chunk ? cell->room : 0;

@@ -29,14 +29,15 @@
 
 /*
  * Claims an object. The acquire pairs with the release in ptx_object_free(), so that this thread
- * sees all stores of the former owner.
+ * sees all stores of the former owner. Most callers expect a free object. There is no load before
+ * the exchange, because a load would make the kernel map a page of zeros for a new object, and the
+ * exchange would make it replace that page.
  */
 static bool take_object(struct ptx_thread *thread)
 {
 	uint32_t no = 0;
 
-	return atomic_load_explicit(&thread->taken, memory_order_relaxed) == 0 &&
-	       atomic_compare_exchange_strong_explicit(&thread->taken, &no, 1,
+	return atomic_compare_exchange_strong_explicit(&thread->taken, &no, 1,
 						       memory_order_acquire, memory_order_relaxed);
 }
 
@@ -255,6 +256,8 @@ static struct ptx_thread *find_free(void)
 							 memory_order_acquire);
 
 	for (; thread; thread = thread->next) {
+		if (atomic_load_explicit(&thread->taken, memory_order_relaxed) != 0)
+			continue;
 		in_making = thread;
 		atomic_signal_fence(memory_order_seq_cst);
 		if (take_object(thread))

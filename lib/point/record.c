@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/futex.h"
 #include "base/quiet.h"
 #include "meet/family.h"
@@ -270,7 +271,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	 */
 	struct ptx_view *view = ptx_thread_is_left(thread) ? ptx_view_find(bit) :
 							     ptx_view_for(bit, payload->type);
-	struct ptx_cell *cell = &thread->cell[level][bit];
+	struct ptx_cell *cell = &thread->cell[bit][level];
 	unsigned type = payload->type;
 	size_t len = payload->len;
 	struct ptx_chunk *chunk;
@@ -537,7 +538,7 @@ void ptx_record_join(const void *frame)
 		 * A failure is no error here: the event that needs the ring will be counted as
 		 * lost.
 		 */
-		if (view && thread->cell[0][bit].serial != view->serial)
+		if (view && thread->cell[bit][0].serial != view->serial)
 			ptx_thread_join(thread, 0, view, &loss);
 	}
 	atomic_signal_fence(memory_order_seq_cst);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/ids.h"
 #include "base/libc.h"
 #include "base/proc.h"
@@ -27,16 +28,17 @@
 
 /*
  * Every thread has this object until the thread gets an object of its own. Its frame[0] is never
- * NULL, so level 0 is always in use, and each trace point goes to record.c.
+ * NULL, so level 0 is always in use, and each trace point goes to record.c. Most of the object is
+ * never used.
  */
-struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
+ptx_rare_data struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
 _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 	__attribute__((tls_model("initial-exec"))) = &ptx_thread_nobody;
 
 /* The key's destructor runs at the end of a thread that has an object. */
-static pthread_key_t end_of_thread;
-static bool have_key;
+static ptx_start_data pthread_key_t end_of_thread;
+static ptx_start_data bool have_key;
 
 static uint32_t this_process(void)
 {
@@ -50,7 +52,7 @@ static uint32_t this_process(void)
  * handler never leaves one half of the parent and one half of the child.
  */
 static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
-static bool has_ids; /* the C library shows the ids of threads */
+static ptx_start_data bool has_ids; /* the C library shows the ids of threads */
 
 static uint32_t known_tid(uint64_t tids)
 {
@@ -145,6 +147,12 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 		return false;
 	thread->tid = own_tid(pid);
 	thread->self = (uint64_t)pthread_self();
+	/*
+	 * No cell of a free object belongs to a stream, so the store changes nothing. If the first
+	 * access to this page were a load, the kernel would map a page of zeros first and replace
+	 * the page at the first store.
+	 */
+	*(volatile uint64_t *)&thread->cell[0][0].serial = 0;
 	/* pid is stored last: an object whose pid is not 0 has a valid identity. */
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->pid, pid, memory_order_release);
@@ -382,7 +390,7 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss)
 {
-	struct ptx_cell *cell = &thread->cell[level][view->bit];
+	struct ptx_cell *cell = &thread->cell[view->bit][level];
 	struct ptx_ident ident;
 	struct ptx_chunk *chunk;
 
@@ -423,7 +431,7 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
 							     memory_order_acquire);
-		struct ptx_cell *cell = &thread->cell[level][bit];
+		struct ptx_cell *cell = &thread->cell[bit][level];
 
 		/*
 		 * The thread has no ring of that stream at this level, or another process took the
@@ -489,7 +497,7 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_us
 	if (!view)
 		return;
 	for (int level = 0; level < PTX_LEVELS; level++) {
-		struct ptx_cell *cell = &thread->cell[level][bit];
+		struct ptx_cell *cell = &thread->cell[bit][level];
 
 		if (cell->serial == view->serial && ptx_thread_holds(cell, view)) {
 			cell->serial = 0;

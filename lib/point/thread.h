@@ -15,6 +15,7 @@
 #define PTX_POINT_THREAD_H
 
 #include "arena/process_block.h"
+#include "base/compiler.h"
 #include "point/view.h"
 
 /*
@@ -58,6 +59,10 @@ struct ptx_lane {
  */
 #define PTX_SHORT 32
 
+/*
+ * Most processes have one stream. Its lane and all other members that it needs are in the first
+ * page of the object, and its cells are in one further page.
+ */
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
 	/* lane[0] is the only lane while the control page's word has this value; 0: it never is */
@@ -69,7 +74,6 @@ struct ptx_thread {
 	uint32_t lanes;
 	/* counts changes of chunks and losses in full streams, to check creators now and then */
 	uint32_t turns;
-	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
 	_Atomic(struct ptx_thread *) next_free; /* in ptx_private.free_threads */
 	_Atomic uint32_t is_listed; /* in ptx_private.threads */
@@ -81,7 +85,8 @@ struct ptx_thread {
 	uint64_t self; /* pthread_self() */
 	uint32_t slot[PTX_STREAMS];
 	uint64_t slot_serial[PTX_STREAMS];
-	struct ptx_cell cell[PTX_LEVELS][PTX_STREAMS];
+	struct ptx_lane lane[PTX_LANES];
+	struct ptx_cell cell[PTX_STREAMS][PTX_LEVELS];
 };
 
 /*

@@ -23,6 +23,7 @@
 
 #include "arena/attachment.h"
 #include "arena/backing.h"
+#include "base/compiler.h"
 #include "meet/family.h"
 #include "base/barrier.h"
 #include "base/quiet.h"
@@ -32,18 +33,42 @@
 #define PREPARED_THREADS 16
 
 /* The last serial number that was given to a view. */
-static _Atomic uint64_t serials;
+static ptx_start_data _Atomic uint64_t serials;
 /* Views that are detached and may still be in use. A stack without a lock. */
-static _Atomic(struct ptx_view *) retired;
+static ptx_start_data _Atomic(struct ptx_view *) retired;
 /* The attached views, in memory that a child can still read. */
-static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
+static ptx_start_data _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
 /* In a child: mappings of its parent that it may use, if it inherits the streams. */
-static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
+static ptx_start_data _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
 /*
  * True between the handlers before and after fork(), if the thread that forks is not in a trace
  * point.
  */
 static atomic_bool is_outside;
+
+/* The memory of the first adopted view, so that most processes map no memory for their view. */
+static ptx_start_data struct ptx_view start_view;
+static ptx_start_data atomic_bool start_view_is_used;
+
+/*
+ * malloc() is not async-signal-safe, so the memory of further views is mapped. start_view is used
+ * only once: after ptx_view_give() it is no longer zero.
+ */
+struct ptx_view *ptx_view_take(void)
+{
+	struct ptx_view *view;
+
+	if (!atomic_exchange_explicit(&start_view_is_used, true, memory_order_relaxed))
+		return &start_view;
+	view = mmap(NULL, sizeof *view, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return view == MAP_FAILED ? NULL : view;
+}
+
+void ptx_view_give(struct ptx_view *view)
+{
+	if (view != &start_view)
+		munmap(view, sizeof *view);
+}
 
 /* Adds a view to the retired views, the views that wait to be freed. Async-signal-safe. */
 static void retire_view(struct ptx_view *view)
@@ -85,7 +110,7 @@ static void free_view(struct ptx_view *view)
 		 */
 		return;
 	if (view->adopted)
-		munmap(view, sizeof *view);
+		ptx_view_give(view);
 	else
 		free(view);
 }

@@ -9,6 +9,13 @@
 
 #include "point/view.h"
 
+/*
+ * Returns zeroed memory for an adopted view, or NULL. ptx_view_give() frees the memory of such a
+ * view.
+ */
+struct ptx_view *ptx_view_take(void);
+void ptx_view_give(struct ptx_view *view);
+
 /* Returns a number for a view that was never used before in this process. */
 uint64_t ptx_view_serial(void);
 

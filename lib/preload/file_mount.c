@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/file_mount.c - family file: file systems are mounted and described, and files are watched.
+ * preload/file_mount.c - family file: file systems are mounted and described, and files watched.
  *
  * The functions of glibc 2.36 that mount in several steps use descriptors. The functions that make
  * a descriptor have the event type file.fsopen, whose field `by` has the name of the function.

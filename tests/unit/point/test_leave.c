@@ -61,13 +61,14 @@ START_TEST(the_window_was_open_before_every_record)
 		posix_trace_event(u, data, 8);
 		for (int i = 0; i < 200; i++) {
 			const struct ptx_thread *thread = atomic_load(&ptx_thread_self);
-			const struct ptx_cell *cell = thread->cell[0];
 			struct ptx_chunk *chunk[PTX_STREAMS];
 			uint64_t head[PTX_STREAMS];
 			unsigned rings = 0;
 
 			for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
-				chunk[bit] = cell[bit].serial ? cell[bit].chunk : NULL;
+				chunk[bit] = thread->cell[bit][0].serial ?
+						     thread->cell[bit][0].chunk :
+						     NULL;
 				if (!chunk[bit])
 					continue;
 				rings++;
@@ -76,7 +77,7 @@ START_TEST(the_window_was_open_before_every_record)
 			ck_assert_uint_eq(rings, streams + 1);
 			posix_trace_event(u, data, bytes[i % 6]);
 			for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
-				if (!chunk[bit] || cell[bit].chunk != chunk[bit])
+				if (!chunk[bit] || thread->cell[bit][0].chunk != chunk[bit])
 					continue; /* no stream, or the record is in a new chunk */
 				ck_assert_uint_gt(atomic_load(&chunk[bit]->head), head[bit]);
 				ck_assert_uint_eq(atomic_load(&chunk[bit]->window), head[bit]);

@@ -37,7 +37,7 @@ static struct ptx_view *the_view(void)
 
 static struct ptx_cell *own_cell(void)
 {
-	return &ptx_thread_self->cell[0][the_view()->bit];
+	return &ptx_thread_self->cell[the_view()->bit][0];
 }
 
 /* Does the same as a reader of another process. */
