@@ -1032,14 +1032,14 @@ static void label_part(struct division *division, struct why_node *node, const s
 	case CAUSE_SLEEP:
 		if (call->is_retry)
 			label_retry(division, node, tries_failed(history, call),
-				    text ? text : "sleep", caller);
+				    text ? text : verb, caller);
 		else if (call->object)
 			division_label(division, node, "waiting for the lock of %s: sleeping in "
 				       "%s() before the next attempt%s",
-				       history->text[call->object - 1], text ? text : "sleep",
+				       history->text[call->object - 1], text ? text : verb,
 				       caller);
 		else
-			division_label(division, node, "sleeping: %s()%s", text ? text : "sleep",
+			division_label(division, node, "sleeping: %s()%s", text ? text : verb,
 				       caller);
 		break;
 	case CAUSE_POLL:

@@ -205,7 +205,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
-			       .flags = -1, .child = -1, .servers = -1,
+			       .flags = -1, .child = -1, .polled = -1, .servers = -1,
 			       .by = { -1, -1 }, .more = -1, .part = -1, .command = -1,
 			       .sender = -1, .target = { -1, -1 } };
 	classify_name(type->name, plan);
@@ -241,6 +241,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->other = field_of(type, rows[i].other);
 			break;
 		}
+	if (plan->cause == CAUSE_POLL)
+		plan->polled = field_of(type, "fds");
 	plan->has_id = classify_begins(type->name, "ipc.") && plan->key >= 0;
 	if (plan->has_id) {
 		plan->command = field_of(type, "command");
@@ -287,6 +289,9 @@ enum cause classify_cause(const struct plan *plan, const struct log_type *type,
 {
 	uint64_t command;
 
+	/* Programs use select() and poll() without a descriptor as a sleep. */
+	if (plan->polled >= 0 && !classify_number(type, event, plan->polled))
+		return CAUSE_SLEEP;
 	if (plan->cause != CAUSE_FILE || plan->command < 0)
 		return plan->cause;
 	command = classify_number(type, event, plan->command);

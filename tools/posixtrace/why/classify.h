@@ -35,6 +35,7 @@ struct plan {
 	 * the new descriptors; -1: none */
 	int flags;
 	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
+	int polled; /* field with the number of descriptors of a poll; -1: none */
 	int servers; /* field with the name servers that were asked in vain */
 	int by[2]; /* process and thread that woke this thread or got its CPU */
 	/* 'more': rate of samples, state of a blocked thread, or number of semop's operations */

@@ -702,8 +702,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.is_begun = connect_continues(call.error);
 	else if (result > 0)
 		call.other = (uint64_t)result;
-	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
-	call.is_try = plan->cause == CAUSE_POLL && plan->other >= 0 &&
+	call.is_in_vain = call.cause == CAUSE_POLL && result == 0;
+	call.is_try = call.cause == CAUSE_POLL && plan->other >= 0 &&
 		      !classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
 	owner = fd_owner(history, thread);
