@@ -6,6 +6,7 @@
 #
 #	start_clickhouse N [replica]	server number N from 1; its URL is http://127.0.0.1:$(http_of N)
 #	start_zookeeper
+#	wait_zookeeper			until it answers
 #	kill_server NAME		with SIGKILL: clickhouse-N or zookeeper
 #	stop_servers
 
@@ -77,6 +78,17 @@ start_zookeeper() {
 			-cp "/usr/share/java/zookeeper.jar:/usr/share/java/*" \
 			org.apache.zookeeper.server.quorum.QuorumPeerMain zoo.cfg >out 2>&1) &
 	echo $! >"$servers/zookeeper/pid"
+}
+
+# wait_zookeeper: without a session of ZooKeeper, a server refuses replicated tables. Returns 1 if there is
+# no answer after 300 looks.
+wait_zookeeper() {
+	looks=0
+	until test "$(printf ruok | curl -s --max-time 2 --noproxy '*' "telnet://127.0.0.1:$port" 2>/dev/null)" = imok; do
+		looks=$((looks + 1))
+		test $looks -lt 300 || return 1
+		sleep 0.2
+	done
 }
 
 # ask N SQL: the answer of a server. A statement may wait for ever for a part that no replica has, so

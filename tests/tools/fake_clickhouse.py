@@ -50,8 +50,8 @@ With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE
 that begins with this text. With FAKE_STALE it refuses to make the tables of this name until RESULT.restarted exists, because a
 file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
-replicated ones, of plain ones, of views per minute, of tables that only an old layout has, and 1 if
-summary_rows exists.
+replicated ones, of plain ones, of views per minute, of tables that only the oldest layout has, and 1 if
+summary_rows exists, if other_rows exists, if events_rows exists, and if it has the column row_marks.
 
 If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
 then the file. The file RESULT.remake has the same effect as the fault remade.
@@ -104,8 +104,9 @@ statements, dropped, is_down, is_gone = [], [], [], []
 lock = threading.Lock()
 marks = itertools.count(1000)
 SHARED = "row_table", "row_nulls", "row_integers", "row_strings"
-# The columns of the small tables; a text has the prefix $.
+# The columns of the tables that share a table, in the order of their numbers in other_rows; a text has the prefix $.
 SMALL = {
+    "spans": "$span $kind begin end duration cpu pid tid begin_tid $event $log",
     "types": "type $name events called lost level $role $span $schema $log",
     "threads": "pid tid thread events called lost $log",
     "losses": "$name $cause lost $log",
@@ -206,16 +207,36 @@ def keep(table, columns, kinds_of):
 
 def store(table, data):
     columns, rows, kinds_of = block(data)
-    if table != "summary_rows":
+    if table not in ("summary_rows", "other_rows"):
+        if "row_marks" in columns:
+            add_aliases(columns, rows, kinds_of)
         store_rows(table, columns, rows, kinds_of)
         return
+    if table == "other_rows":
+        assert columns["row_table"] == sorted(columns["row_table"]), "the server must sort the rows"
+        columns["row_table"] = [list(SMALL)[number(value)].encode() for value in columns["row_table"]]
     for name in dict.fromkeys(columns["row_table"]):
         chosen = [i for i in range(rows) if columns["row_table"][i] == name]
         store_rows(name.decode() + "_rows", *small_rows(name.decode(), columns, chosen))
 
 
+def add_aliases(columns, rows, kinds_of):
+    """The columns of events_rows that readers have and INSERTs have not."""
+    marks = [number(value) for value in columns["row_marks"]]
+    columns["row_level"] = [bytes([mark // 4]) for mark in marks]
+    columns["row_flags"] = [bytes([mark % 4]) for mark in marks]
+    kinds_of.update(row_level="UInt8", row_flags="UInt8", row_line="UInt32")
+    facts = [{number(key): i for i, key in enumerate(keys)} for keys in columns["row_keys"]]
+    for key, name in enumerate(("function", "file", "module", "labels", "message"), 1):
+        kinds_of["row_" + name] = "String"
+        columns["row_" + name] = [columns["row_texts"][i][facts[i][key]] if key in facts[i] else b""
+                                  for i in range(rows)]
+    columns["row_line"] = [columns["row_numbers"][i][facts[i][2]][:4] if 2 in facts[i] else bytes(4)
+                           for i in range(rows)]
+
+
 def small_rows(name, columns, chosen):
-    """The rows of summary_rows that belong to a table, as the view of this table has them."""
+    """The rows of summary_rows or other_rows that belong to a table, as the view of this table has them."""
     found = {c: [columns[c][i] for i in chosen] for c in columns if c not in SHARED}
     kinds_of = {c: fixed for c, fixed in zip(found, ("Date", "UInt64", "UInt64", "UInt64", "String"))}
     at = {"row_integers": 0, "row_strings": 0}
@@ -412,8 +433,8 @@ def answer(sql):
         assert "name IN ('voided', " in sql
         assert "countIf(name IN ('rates', 'durations'))" in sql
         assert "countIf(engine LIKE '%MergeTree' AND name IN ('types_rows', 'threads_rows', " in sql
-        numbers = "0 0 0 0 0 0".split() if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
-        rest = ["2", "0", "0" if numbers[0] == "0" else "1"]
+        numbers = ["0"] * 9 if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        rest = ["2", "0", "0"] + ["0" if numbers[0] == "0" else "1"] * 3
         return "\t".join(numbers + rest[len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
@@ -447,9 +468,9 @@ def answer(sql):
         voided.add(int(found[1]))
         return b""
     found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM (logs_rows|events_rows|"
-                         r"summary_rows) WHERE (?:row_table = '(logs)' AND )?row_source = (\d+)", sql)
+                         r"summary_rows|other_rows) WHERE (?:row_table = ('logs'|8) AND )?row_source = (\d+)", sql)
     if found:
-        assert (found[1] == "summary_rows") == bool(found[2])
+        assert found[2] == {"summary_rows": "'logs'", "other_rows": "8"}.get(found[1])
         name = "logs_rows" if found[2] else found[1]
         voided.update(a for s, _, a in tables.get(name, []) if s == int(found[3]))
         return b""
@@ -457,8 +478,9 @@ def answer(sql):
                          r"row_attempt = (\d+)", sql)
     if found:
         wanted = int(found[2]), int(found[3])
-        small = [name for name in tables if name not in ("events_rows", "spans_rows")]
-        return b"%d\n" % sum((s, a) == wanted for name in (small if found[1] == "summary_rows" else [found[1]])
+        apart = {"summary_rows": ("events_rows", "spans_rows"), "other_rows": ("events_rows",)}.get(found[1])
+        shared = [name for name in tables if apart and name not in apart]
+        return b"%d\n" % sum((s, a) == wanted for name in shared or [found[1]]
                              for s, _, a in tables.get(name, []))
     found = re.match(r"SELECT row_name, toInt64\(row_pid\), .* WHERE row_source = (\d+) AND ", sql)
     if found:
@@ -666,7 +688,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif (b" fleet.%s (" % os.environ.get("FAKE_STALE", " ").encode() in data and
                   not os.path.exists(result + ".restarted")):
                 self.reply(500, b"Code: 76, e.displayText() = DB::ErrnoException: Cannot open file /x/metadata/fleet/"
-                           b"summary_rows.sql.tmp, errno: 17, strerror: File exists, e.what() = DB::ErrnoException\n")
+                           b"other_rows.sql.tmp, errno: 17, strerror: File exists, e.what() = DB::ErrnoException\n")
                 return
             elif "FAKE_REFUSE" in os.environ and data.startswith(os.environ["FAKE_REFUSE"].encode()):
                 self.reply(403, b"Code: 497. DB::Exception: Not enough privileges\n")

@@ -48,9 +48,10 @@ fi
 # SQL on tables without some of their rows. The table streams has the sums.
 sql() { curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "$1"; }
 is_changed() { test "$(sql 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 0; }
-# delete_rows TABLE CONDITION: the small tables share summary_rows.
+# delete_rows TABLE CONDITION: the tables share other_rows, where each has a number.
+types=1 losses=3 ledger=7
 delete_rows() {
-	sql "ALTER TABLE fleet.summary_rows DELETE WHERE row_table = '$1' AND $2" && until_true is_changed
+	sql "ALTER TABLE fleet.other_rows DELETE WHERE row_table = $1 AND $2" && until_true is_changed
 }
 called="select count(*) from ledger where term = 'called'"
 # Losses of unknown type, which an older version has sent in the ledger only.
@@ -62,22 +63,22 @@ check "losses of unknown type have rows" has out '^7$'
 check "losses of unknown type cause no message" is_empty err
 run 0 query --at "$url" "$called"
 check "query of a whole ledger: no warning" is_empty err
-delete_rows losses "row_strings[1] = ''"
+delete_rows $losses "row_strings[1] = ''"
 run 0 query --csv --at "$url" "$lost"
 check "an older version has sent none" has out '^3$'
 check "the missing losses of an older version are reported" has err 'the table losses lacks [0-9]* lost events* of unknown type, because an older version of ship has sent [0-9]* logs*; the table ledger has these events'
-delete_rows losses 1
+delete_rows $losses 1
 run 3 query --at "$url" "$lost"
 check "query, no losses: a warning" has err 'the table losses of the database lacks rows'
 check "query, no losses: the other table" has err 'the table ledger has lost events of unknown type, with the empty name'
 lacks_called='the table ledger of the database lacks rows of [1-9][0-9]* logs*: [1-9][0-9]* of the events that are called in the table streams: try again'
-delete_rows ledger "row_strings[2] = 'tick'"
+delete_rows $ledger "row_strings[2] = 'tick'"
 run 3 query --at "$url" "$called"
 check "query, a ledger without a type: a warning" has err "$lacks_called"
-delete_rows ledger 1
+delete_rows $ledger 1
 run 3 query --at "$url" "$called"
 check "query, no ledger: a warning" has err "$lacks_called"
-delete_rows types 1
+delete_rows $types 1
 run 3 query --at "$url" "select name from types"
 check "query, no types: a warning" has err 'the table types of the database lacks rows'
 

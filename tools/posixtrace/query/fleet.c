@@ -23,26 +23,56 @@ const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_TID] = { "row_tid", "Int32" },
 	[FLEET_THREAD] = { "row_thread", "Int64" },
 	[FLEET_ADDRESS] = { "row_address", "Int64" },
+	[FLEET_DATA] = { "row_data", "String" },
+	[FLEET_KEYS] = { "row_keys", "Array(UInt64)" },
+	[FLEET_NUMBERS] = { "row_numbers", "Array(Int64)" },
+	[FLEET_TEXTS] = { "row_texts", "Array(String)" },
+	[FLEET_MARKS] = { "row_marks", "UInt8" },
 	[FLEET_LEVEL] = { "row_level", "UInt8" },
 	[FLEET_FLAGS] = { "row_flags", "UInt8" },
-	[FLEET_DATA] = { "row_data", "String" },
 	[FLEET_FUNCTION] = { "row_function", "String" },
 	[FLEET_FILE] = { "row_file", "String" },
 	[FLEET_LINE] = { "row_line", "UInt32" },
 	[FLEET_MODULE] = { "row_module", "String" },
 	[FLEET_LABELS] = { "row_labels", "String" },
 	[FLEET_MESSAGE] = { "row_message", "String" },
-	[FLEET_KEYS] = { "row_keys", "Array(UInt64)" },
-	[FLEET_NUMBERS] = { "row_numbers", "Array(Int64)" },
-	[FLEET_TEXTS] = { "row_texts", "Array(String)" },
 };
 
-const struct fleet_columns fleet_summary[FLEET_SUMMARY_COLUMNS - FLEET_ROW_COLUMNS] = {
-	[FLEET_TABLE - FLEET_ROW_COLUMNS] = { "row_table", "String" },
-	[FLEET_NULLS - FLEET_ROW_COLUMNS] = { "row_nulls", "UInt32" },
-	[FLEET_INTEGERS - FLEET_ROW_COLUMNS] = { "row_integers", "Array(Int64)" },
-	[FLEET_STRINGS - FLEET_ROW_COLUMNS] = { "row_strings", "Array(String)" },
+/* The expressions of the columns ALIAS. The element of an array with the index 0 is 0 or empty. */
+#define FACT(array, key) "row_" array "[indexOf(row_keys, toUInt64(" #key "))]"
+static const char *const alias[FLEET_COLUMNS] = {
+	[FLEET_LEVEL] = "toUInt8(intDiv(row_marks, 4))",
+	[FLEET_FLAGS] = "toUInt8(row_marks % 4)",
+	[FLEET_FUNCTION] = FACT("texts", 1),
+	[FLEET_FILE] = FACT("texts", 2),
+	[FLEET_LINE] = "toUInt32(" FACT("numbers", 2) ")",
+	[FLEET_MODULE] = FACT("texts", 3),
+	[FLEET_LABELS] = FACT("texts", 4),
+	[FLEET_MESSAGE] = FACT("texts", 5),
 };
+_Static_assert(FLEET_FACT_FUNCTION == 1 && FLEET_FACT_MESSAGE == 5 && FLEET_LEVEL_UNIT == 4,
+	       "the numbers of the expressions");
+
+const struct fleet_columns *fleet_event_column(size_t i, enum fleet_layout layout)
+{
+	const bool is_there = layout == FLEET_COMPACT ? !alias[i] : i != FLEET_MARKS;
+
+	return is_there ? &fleet_events[i] : NULL;
+}
+
+/* A number is smaller than a name, and the rows of an INSERT are already in its order. */
+const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout layout)
+{
+	static const struct fleet_columns column[] = {
+		[FLEET_TABLE - FLEET_ROW_COLUMNS] = { "row_table", "String" },
+		[FLEET_NULLS - FLEET_ROW_COLUMNS] = { "row_nulls", "UInt32" },
+		[FLEET_INTEGERS - FLEET_ROW_COLUMNS] = { "row_integers", "Array(Int64)" },
+		[FLEET_STRINGS - FLEET_ROW_COLUMNS] = { "row_strings", "Array(String)" },
+	}, number = { "row_table", "UInt8" };
+
+	return i == FLEET_TABLE && layout == FLEET_COMPACT ? &number
+							   : &column[i - FLEET_ROW_COLUMNS];
+}
 
 bool fleet_has_column(const struct fleet_field *field)
 {
@@ -89,10 +119,17 @@ static void put_columns(size_t count, struct bytes *sql)
  * Appends the statement that makes events_rows. The order of the rows makes conditions on the log
  * and on times fast. It also makes similar rows neighbours, so that they compress well.
  */
-static void put_events_rows(const char *database, const char *replica, struct bytes *sql)
+static void put_events_rows(enum fleet_layout layout, const char *database, const char *replica,
+			    struct bytes *sql)
 {
 	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.events_rows (", database);
-	put_columns(FLEET_COLUMNS, sql);
+	put_columns(FLEET_ROW_COLUMNS, sql);
+	for (size_t i = FLEET_ROW_COLUMNS; i < FLEET_COLUMNS; i++)
+		if (fleet_event_column(i, layout))
+			bytes_printf(sql, ", %s %s", fleet_events[i].name, fleet_events[i].type);
+		else if (alias[i])
+			bytes_printf(sql, ", %s %s ALIAS %s", fleet_events[i].name,
+				     fleet_events[i].type, alias[i]);
 	put_engine("events_rows", database, replica, "",
 		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
 }
@@ -117,23 +154,28 @@ static void put_rows(const struct query_schema *schema, const char *database, co
 }
 
 /*
- * Appends the statement that makes summary_rows. row_table is the first column of the order, so a
- * view reads only the rows of its own table.
+ * Appends the statement that makes other_rows or summary_rows. row_table is the first column of the
+ * order, so a view reads only the rows of its own table.
  */
-static void put_summary_rows(const char *database, const char *replica, struct bytes *sql)
+static void put_summary_rows(enum fleet_layout layout, const char *database, const char *replica,
+			     struct bytes *sql)
 {
-	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s." FLEET_SUMMARY " (", database);
+	const char *table = fleet_summary_table(layout);
+
+	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.%s (", database, table);
 	put_columns(FLEET_ROW_COLUMNS, sql);
-	for (size_t i = 0; i < FLEET_SUMMARY_COLUMNS - FLEET_ROW_COLUMNS; i++)
-		bytes_printf(sql, ", %s %s", fleet_summary[i].name, fleet_summary[i].type);
-	put_engine(FLEET_SUMMARY, database, replica, "",
+	for (size_t i = FLEET_ROW_COLUMNS; i < FLEET_SUMMARY_COLUMNS; i++)
+		bytes_printf(sql, ", %s %s", fleet_summary_column(i, layout)->name,
+			     fleet_summary_column(i, layout)->type);
+	put_engine(table, database, replica, "",
 		   "PARTITION BY row_day ORDER BY (row_table, row_source, row_seq)", sql);
 }
 
-/* Appends the statement that makes the view of a small table's rows in summary_rows. */
-static void put_small_rows(const struct query_schema *schema, const char *database,
-			   struct bytes *sql)
+/* Appends the statement that makes the view of a table's rows in other_rows or summary_rows. */
+static void put_shared_rows(int table, enum fleet_layout layout, const char *database,
+			    struct bytes *sql)
 {
+	const struct query_schema *schema = &query_schema[table];
 	unsigned integers = 0, strings = 0;
 
 	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.%s_rows AS SELECT ", database,
@@ -147,8 +189,11 @@ static void put_small_rows(const struct query_schema *schema, const char *databa
 			     1u << i, is_text ? "row_strings" : "row_integers",
 			     is_text ? ++strings : ++integers, schema->column[i].name);
 	}
-	bytes_printf(sql, " FROM %s." FLEET_SUMMARY " WHERE row_table = '%s'", database,
-		     schema->name);
+	bytes_printf(sql, " FROM %s.%s WHERE row_table = ", database, fleet_summary_table(layout));
+	if (layout == FLEET_COMPACT)
+		bytes_printf(sql, "%d", table);
+	else
+		bytes_printf(sql, "'%s'", schema->name);
 }
 
 static bool is_small(int table)
@@ -156,12 +201,23 @@ static bool is_small(int table)
 	return table != QUERY_EVENTS && table != QUERY_SPANS;
 }
 
+bool fleet_is_shared(int table, enum fleet_layout layout)
+{
+	return layout == FLEET_COMPACT ? table != QUERY_EVENTS
+				       : layout == FLEET_SHARED && is_small(table);
+}
+
+const char *fleet_summary_table(enum fleet_layout layout)
+{
+	return layout == FLEET_COMPACT ? FLEET_OTHER : FLEET_SUMMARY;
+}
+
 const char *fleet_rows_table(int table, enum fleet_layout layout)
 {
 	static char name[64];
 
-	if (layout == FLEET_SHARED && is_small(table))
-		return is_small(table - 1) ? NULL : FLEET_SUMMARY;
+	if (fleet_is_shared(table, layout))
+		return fleet_is_shared(table - 1, layout) ? NULL : fleet_summary_table(layout);
 	*name = '\0';
 	return strcat(strcat(name, query_table_name(table)), "_rows");
 }
@@ -261,7 +317,7 @@ static void make_view(enum fleet_view view, const char *database, struct bytes *
 enum { DATABASE, FIELDS, VOIDED, EVENTS, STORED, SUMMARY, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
        DURATIONS, STATEMENTS };
 
-/* Only one layout has the statement SUMMARY. Returns the number of the statement. */
+/* FLEET_SEPARATE lacks the statement SUMMARY. Returns the number of the statement. */
 static unsigned statement_of(unsigned index, enum fleet_layout layout)
 {
 	return index + (layout == FLEET_SEPARATE && index >= SUMMARY);
@@ -289,13 +345,13 @@ bool fleet_create_sql(unsigned index, enum fleet_layout layout, const char *data
 			   sql);
 		break;
 	case EVENTS:
-		put_events_rows(database, replica, sql);
+		put_events_rows(layout, database, replica, sql);
 		break;
 	case STORED:
 		make_view(FLEET_STORED, database, sql);
 		break;
 	case SUMMARY:
-		put_summary_rows(database, replica, sql);
+		put_summary_rows(layout, database, replica, sql);
 		break;
 	case RATES:
 		make_view(FLEET_RATES, database, sql);
@@ -305,8 +361,8 @@ bool fleet_create_sql(unsigned index, enum fleet_layout layout, const char *data
 		break;
 	default:
 		index -= ROWS;
-		if (index < QUERY_TABLES && layout == FLEET_SHARED && is_small((int)index))
-			put_small_rows(&query_schema[index], database, sql);
+		if (index < QUERY_TABLES && fleet_is_shared((int)index, layout))
+			put_shared_rows((int)index, layout, database, sql);
 		else if (index < QUERY_TABLES)
 			put_rows(&query_schema[index], database, replica, sql);
 		else
@@ -358,7 +414,8 @@ void fleet_small_sql(struct bytes *sql)
 
 void fleet_names_sql(struct bytes *sql)
 {
-	bytes_str(sql, "'voided', 'fields', 'events_rows', '" FLEET_SUMMARY "', 'stored', ");
+	bytes_str(sql, "'voided', 'fields', 'events_rows', '" FLEET_OTHER "', '" FLEET_SUMMARY "', "
+		  "'stored', ");
 	fleet_optional_sql(sql);
 	for (size_t i = 0; i < QUERY_TABLES; i++)
 		bytes_printf(sql, ", '%s_rows', '%s'", query_schema[i].name, query_schema[i].name);

@@ -11,13 +11,20 @@
  *	row_seq      the row's number among all rows of its log in this table
  *	row_attempt  the random number of the INSERT that has added the row
  *
- * The small tables. events_rows and spans_rows are tables of ClickHouse. The rows of all other
- * tables of query are in one table, summary_rows, and types_rows, threads_rows and so on are views
- * of it. Each INSERT makes a part of a table, and each nullable column of a part has four files. So
- * a separate table for each small table would cost the server more than the events of a log. A row
- * of summary_rows has the name of its table, an array of its integers and an array of its texts,
- * both in the order of the columns, and a bit for each column that is NULL. Older versions have
- * made the separate tables: FLEET_SEPARATE. Such a database keeps these tables.
+ * Parts. Each INSERT makes a part of a table, and each column of a part has two files, a nullable
+ * one four. The replicas write, copy and merge these files, so many parts and columns cost them
+ * more than the rows. So a log has two INSERTs if it is not large: its events are in events_rows,
+ * and the rows of all other tables of query are in other_rows. spans_rows, types_rows and so on are
+ * views of other_rows. A row of it has the number of its table (query_schema.h), its integers and
+ * its texts in two arrays, in the order of the columns, and a bit for each column that is NULL.
+ * events_rows has no columns for what few events have. Such facts are elements of the arrays for
+ * fields (below), with the keys of enum fleet_fact. Columns of the kind ALIAS have their values
+ * for readers, so the same statements read all layouts.
+ *
+ * Layouts. A database keeps the tables that an older version has made. FLEET_SHARED has a column
+ * for each fact in events_rows, and spans_rows is a table with nullable columns. The rows of the
+ * other tables are in summary_rows, which has the name of the table in each row. FLEET_SEPARATE is
+ * like FLEET_SHARED, but it has a table for each of the other tables.
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
@@ -49,8 +56,12 @@
 enum fleet_column {
 	FLEET_DAY, FLEET_ATTEMPT, FLEET_SOURCE, FLEET_SEQ, FLEET_HOST, FLEET_PROCESS, FLEET_LOG,
 	FLEET_TIME, FLEET_NAME, FLEET_TYPE, FLEET_PID, FLEET_TID, FLEET_THREAD, FLEET_ADDRESS,
-	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
-	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
+	FLEET_DATA, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
+	/* only FLEET_COMPACT: the flags, and the level times FLEET_LEVEL_UNIT */
+	FLEET_MARKS,
+	/* columns of the older layouts; with FLEET_COMPACT they are of the kind ALIAS */
+	FLEET_LEVEL, FLEET_FLAGS, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
+	FLEET_LABELS, FLEET_MESSAGE,
 	FLEET_COLUMNS,
 	/* number of the columns up to FLEET_HOST, with which every table of rows begins */
 	FLEET_ROW_COLUMNS = FLEET_HOST + 1
@@ -60,17 +71,41 @@ extern const struct fleet_columns {
 	const char *name, *type;
 } fleet_events[FLEET_COLUMNS];
 
-/* The columns of summary_rows behind FLEET_HOST. */
+/*
+ * The keys of facts in the arrays of fields, with the layout FLEET_COMPACT. They are in the
+ * database, so they must never change. FLEET_FACT_FILE has the line as its number.
+ */
+enum fleet_fact {
+	FLEET_FACT_FUNCTION = 1, FLEET_FACT_FILE, FLEET_FACT_MODULE, FLEET_FACT_LABELS,
+	FLEET_FACT_MESSAGE
+};
+
+#define FLEET_LEVEL_UNIT 4 /* the flags are less */
+
+/* The columns of other_rows and summary_rows behind FLEET_HOST. */
 enum fleet_summary_column {
 	FLEET_TABLE = FLEET_ROW_COLUMNS, FLEET_NULLS, FLEET_INTEGERS, FLEET_STRINGS,
 	FLEET_SUMMARY_COLUMNS
 };
 
-extern const struct fleet_columns fleet_summary[FLEET_SUMMARY_COLUMNS - FLEET_ROW_COLUMNS];
+/* The tables that have the rows: see above. */
+enum fleet_layout { FLEET_COMPACT, FLEET_SHARED, FLEET_SEPARATE };
 
-/* The tables that have the rows of the small tables: see above. */
-enum fleet_layout { FLEET_SHARED, FLEET_SEPARATE };
-#define FLEET_SUMMARY "summary_rows"
+#define FLEET_OTHER   "other_rows"   /* FLEET_COMPACT */
+#define FLEET_SUMMARY "summary_rows" /* FLEET_SHARED */
+
+/* Returns a column of events_rows, or NULL if the layout has no such column for INSERTs. */
+const struct fleet_columns *fleet_event_column(size_t i, enum fleet_layout layout);
+
+/* Returns a column behind FLEET_HOST of the table that has the rows of several tables of query. */
+const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout layout);
+
+/*
+ * Returns whether the rows of the table of query are in a table with the rows of others. Its name
+ * is that of fleet_summary_table().
+ */
+bool fleet_is_shared(int table, enum fleet_layout layout);
+const char *fleet_summary_table(enum fleet_layout layout);
 
 /* The bits of a value in the column FLEET_FLAGS. */
 enum { FLEET_TRUNCATED = 1, FLEET_LATE = 2 };
@@ -133,8 +168,7 @@ bool fleet_is_optional(unsigned index, enum fleet_layout layout);
 /*
  * Appends the names of all tables and views that the statements of fleet_create_sql() make, in the
  * form 'voided', 'fields' and so on. fleet_optional_sql() appends only the names that no command
- * needs. fleet_small_sql() appends only the names of the tables with the rows of the small tables
- * of query.
+ * needs. fleet_small_sql() appends only the names of the tables that only FLEET_SEPARATE has.
  */
 void fleet_names_sql(struct bytes *sql);
 void fleet_optional_sql(struct bytes *sql);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The numbers of the tables are in databases (fleet.h), so a new table gets the next number. */
 enum query_tables {
 	QUERY_SPANS, QUERY_TYPES, QUERY_THREADS, QUERY_LOSSES, QUERY_OBJECTS, QUERY_STACKS,
 	QUERY_STREAMS, QUERY_LEDGER, QUERY_LOGS, QUERY_HOSTS, QUERY_CLOCKS,

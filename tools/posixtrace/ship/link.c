@@ -41,12 +41,15 @@ static enum server_result lack_memory(struct link *link)
 
 /*
  * Numbers of the fleet's tables and views in the database: all tables and views, replicated tables,
- * other tables, optional views, and tables that only one layout has.
+ * other tables, optional views, and the numbers that show the layout.
  */
 struct found {
 	unsigned all, replicated, plain, optional;
-	unsigned separate;   /* tables of the layout FLEET_SEPARATE */
-	unsigned shared;     /* tables of the layout FLEET_SHARED */
+	unsigned separate;   /* tables that only FLEET_SEPARATE has */
+	unsigned summary;    /* 1: there is summary_rows, of FLEET_SHARED */
+	unsigned other;      /* 1: there is other_rows, of FLEET_COMPACT */
+	unsigned events;     /* 1: there is events_rows */
+	unsigned marks;      /* 1: it has a column that only FLEET_COMPACT has */
 };
 
 /*
@@ -65,15 +68,21 @@ static enum server_result find_tables(struct link *link, struct found *found)
 	fleet_optional_sql(&sql);
 	bytes_str(&sql, "))), toString(countIf(engine LIKE '%MergeTree' AND name IN (");
 	fleet_small_sql(&sql);
-	bytes_printf(&sql, "))), toString(countIf(name = '" FLEET_SUMMARY "')) FROM system.tables "
-		     "WHERE database = '%s' AND name IN (", server->address.database);
+	bytes_printf(&sql, "))), toString(countIf(name = '" FLEET_SUMMARY "')), "
+		     "toString(countIf(name = '" FLEET_OTHER "')), "
+		     "toString(countIf(name = 'events_rows')), toString((SELECT count() FROM "
+		     "system.columns WHERE database = '%s' AND table = 'events_rows' AND "
+		     "name = '%s')) FROM system.tables WHERE database = '%s' AND name IN (",
+		     server->address.database, fleet_events[FLEET_MARKS].name,
+		     server->address.database);
 	fleet_names_sql(&sql);
 	bytes_add(&sql, ")", 2);
 	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
 	*found = (struct found){ .all = 0 };
 	if (result == SERVER_OK &&
-	    sscanf(server->answer.at, "%u %u %u %u %u %u", &found->all, &found->replicated,
-		   &found->plain, &found->optional, &found->separate, &found->shared) != 6)
+	    sscanf(server->answer.at, "%u %u %u %u %u %u %u %u %u", &found->all,
+		   &found->replicated, &found->plain, &found->optional, &found->separate,
+		   &found->summary, &found->other, &found->events, &found->marks) != 9)
 		result = server_foreign(server, sql.at);
 	bytes_free(&sql);
 	return result;
@@ -99,15 +108,31 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 }
 
 /*
+ * Returns whether the tables show a layout, and stores it. A user may have removed some tables.
+ * Only events_rows decides between FLEET_COMPACT and FLEET_SHARED if it exists, because its columns
+ * cannot be used in the other layout.
+ */
+static bool find_layout(const struct found *found, enum fleet_layout *layout)
+{
+	if (found->separate)
+		*layout = FLEET_SEPARATE;
+	else if (found->events)
+		*layout = found->marks ? FLEET_COMPACT : FLEET_SHARED;
+	else
+		*layout = found->other || !found->summary ? FLEET_COMPACT : FLEET_SHARED;
+	return found->separate || found->events || found->other || found->summary;
+}
+
+/*
  * Sets link->layout from the tables of a host. Returns false if another host has another layout:
  * then rows that one host has would never reach the views of the other.
  */
 static bool note_layout(struct link *link, const struct found *found)
 {
-	const enum fleet_layout layout = found->separate ? FLEET_SEPARATE : FLEET_SHARED;
 	struct server *server = &link->server;
+	enum fleet_layout layout;
 
-	if (!found->separate && !found->shared)
+	if (!find_layout(found, &layout))
 		return true;
 	if (link->has_layout && link->layout != layout && server->address.hosts > 1) {
 		snprintf(server->reason, sizeof(server->reason),
@@ -436,7 +461,8 @@ enum server_result link_sync(struct link *link)
 {
 	enum server_result result = link_prepare(link);
 	const char *const tables[] = { "voided", "events_rows",
-				       link->layout == FLEET_SHARED ? FLEET_SUMMARY : "logs_rows" };
+				       link->layout == FLEET_SEPARATE
+					       ? "logs_rows" : fleet_summary_table(link->layout) };
 	struct bytes sql = { .at = NULL };
 	char name[64];
 

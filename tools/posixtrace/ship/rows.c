@@ -8,10 +8,21 @@
 #include "log/fields.h"
 #include "symbols/symbols.h"
 
-void rows_columns(struct block *block)
+/*
+ * The block has the columns in the order of enum fleet_column. In the older layouts the columns
+ * behind FLEET_MARKS move up by one place: old_column().
+ */
+void rows_columns(struct block *block, enum fleet_layout layout)
 {
 	for (size_t i = 0; i < FLEET_COLUMNS; i++)
-		block_column(block, fleet_events[i].name, fleet_events[i].type);
+		if (fleet_event_column(i, layout))
+			block_column(block, fleet_events[i].name, fleet_events[i].type);
+}
+
+/* Returns the index in the block of a column that only older layouts have. */
+static unsigned old_column(enum fleet_column column)
+{
+	return (unsigned)column - 1;
 }
 
 static void put_str(struct block *block, unsigned column, const char *text)
@@ -19,52 +30,92 @@ static void put_str(struct block *block, unsigned column, const char *text)
 	block_text(block, column, text ? text : "", text ? strlen(text) : 0);
 }
 
+/* Adds an element to the arrays. Returns 1. */
+static unsigned put_element(struct block *block, uint64_t key, uint64_t number, const void *text,
+			    size_t len)
+{
+	block_u64(block, FLEET_KEYS, key);
+	block_u64(block, FLEET_NUMBERS, number);
+	block_text(block, FLEET_TEXTS, text, len);
+	return 1;
+}
+
+/*
+ * Adds a fact of the event: to the column of older layouts, or as an element of the arrays if it is
+ * not empty. Returns the number of new elements.
+ */
+static unsigned put_fact(struct shipment *shipment, enum fleet_column column, enum fleet_fact key,
+			 uint32_t number, const char *text, size_t len)
+{
+	struct block *block = &shipment->block;
+
+	if (shipment->layout == FLEET_COMPACT)
+		return len || number ? put_element(block, key, number, text, len) : 0;
+	block_text(block, old_column(column), text, len);
+	if (column == FLEET_FILE)
+		block_u32(block, old_column(FLEET_LINE), number);
+	return 0;
+}
+
+static unsigned put_name(struct shipment *shipment, enum fleet_column column, enum fleet_fact key,
+			 uint32_t number, const char *name)
+{
+	return put_fact(shipment, column, key, number, name ? name : "", name ? strlen(name) : 0);
+}
+
 /*
  * Adds the function, source line and module of the event's address. They are found now and not when
- * a client reads the row, because the files of the program are on this host.
+ * a client reads the row, because the files of the program are on this host. Returns the number of
+ * new elements of the arrays.
  */
-static void put_symbol(struct shipment *shipment, const struct posix_trace_event_np *event)
+static unsigned put_symbol(struct shipment *shipment, const struct posix_trace_event_np *event)
 {
 	const struct symbol *symbol =
 		shipment->options->has_symbols ? symbols_of(shipment->log, event) : NULL;
-	struct block *block = &shipment->block;
 
-	put_str(block, FLEET_FUNCTION, symbol && symbol->is_function ? symbol->name : NULL);
-	put_str(block, FLEET_FILE, symbol ? symbol->file : NULL);
-	block_u32(block, FLEET_LINE, symbol ? symbol->line : 0);
-	put_str(block, FLEET_MODULE, symbol ? symbol->module : NULL);
+	return put_name(shipment, FLEET_FUNCTION, FLEET_FACT_FUNCTION, 0,
+			symbol && symbol->is_function ? symbol->name : NULL) +
+	       put_name(shipment, FLEET_FILE, FLEET_FACT_FILE, symbol ? symbol->line : 0,
+			symbol ? symbol->file : NULL) +
+	       put_name(shipment, FLEET_MODULE, FLEET_FACT_MODULE, 0,
+			symbol ? symbol->module : NULL);
 }
 
-/* Adds the texts that the columns labels and message have in the command query. */
-static void put_labels(struct shipment *shipment, const struct log_type *type,
-		       const struct posix_trace_event_np *event)
+/*
+ * Adds the texts that the columns labels and message have in the command query. Returns the number
+ * of new elements of the arrays.
+ */
+static unsigned put_labels(struct shipment *shipment, const struct log_type *type,
+			   const struct posix_trace_event_np *event)
 {
 	static struct out text = { .fd = -1 };
 	struct json json = json_begin(&text);
 	char message[MESSAGE_BYTES];
+	unsigned count;
 	size_t len = 0;
 
 	text.used = 0;
 	if (!fields_labels(&json, shipment->log, type, event))
 		text.used = 0;
-	block_text(&shipment->block, FLEET_LABELS, text.bytes, text.used);
+	count = put_fact(shipment, FLEET_LABELS, FLEET_FACT_LABELS, 0, text.bytes, text.used);
 	if (type->schema && type->schema->format)
 		len = posix_trace_message_print_np(type->schema, event->data, event->data_len, 0,
 						   message, sizeof(message));
 	if (len >= sizeof(message))
 		len = sizeof(message) - 1;
-	block_text(&shipment->block, FLEET_MESSAGE, message, len);
+	return count + put_fact(shipment, FLEET_MESSAGE, FLEET_FACT_MESSAGE, 0, message, len);
 }
 
 /*
- * Adds the fields of the event. The number of a real is its 64 bits as an integer. If the data is
- * too short for a field, the field is omitted.
+ * Adds the fields of the event, and ends the arrays, which have "count" elements already. The
+ * number of a real is its 64 bits as an integer. If the data is too short for a field, the field is
+ * omitted.
  */
 static void put_fields(struct shipment *shipment, const struct log_type *type,
-		       const struct posix_trace_event_np *event)
+		       const struct posix_trace_event_np *event, unsigned count)
 {
 	struct block *block = &shipment->block;
-	unsigned fields = type->schema ? type->schema->fields : 0, count = 0;
+	unsigned fields = type->schema ? type->schema->fields : 0;
 
 	for (unsigned i = 0; i < fields; i++) {
 		struct sqlvalue value;
@@ -79,14 +130,30 @@ static void put_fields(struct shipment *shipment, const struct log_type *type,
 			memcpy(&number, &value.real, sizeof(number));
 		else if (!is_text)
 			number = (uint64_t)value.integer;
-		block_u64(block, FLEET_KEYS, fields_note(shipment->fields, type, i, value.kind));
-		block_u64(block, FLEET_NUMBERS, number);
-		block_text(block, FLEET_TEXTS, value.bytes, is_text ? value.len : 0);
-		count++;
+		count += put_element(block, fields_note(shipment->fields, type, i, value.kind),
+				     number, value.bytes, is_text ? value.len : 0);
 	}
 	block_array(block, FLEET_KEYS, count);
 	block_array(block, FLEET_NUMBERS, count);
 	block_array(block, FLEET_TEXTS, count);
+}
+
+/* Adds the flags and the level of the event. */
+static void put_marks(struct shipment *shipment, const struct log_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	struct block *block = &shipment->block;
+	const bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+	const bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
+	const unsigned flags = (truncated ? FLEET_TRUNCATED : 0) | (late ? FLEET_LATE : 0);
+	const unsigned level = type->schema ? (unsigned)type->schema->level : 0;
+
+	if (shipment->layout == FLEET_COMPACT) {
+		block_u8(block, FLEET_MARKS, (uint8_t)(flags + FLEET_LEVEL_UNIT * level));
+		return;
+	}
+	block_u8(block, old_column(FLEET_LEVEL), (uint8_t)level);
+	block_u8(block, old_column(FLEET_FLAGS), (uint8_t)flags);
 }
 
 /* The number of the attempt is 0 in this row; stamp_attempt() sets it before the row is sent. */
@@ -94,8 +161,7 @@ void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq)
 {
 	struct block *block = &shipment->block;
-	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
-	bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
+	unsigned elements;
 
 	block_u16(block, FLEET_DAY, shipment->day);
 	block_u64(block, FLEET_ATTEMPT, 0);
@@ -111,12 +177,10 @@ void rows_event(struct shipment *shipment, const struct log_type *type,
 	block_u32(block, FLEET_TID, (uint32_t)event->tid);
 	block_u64(block, FLEET_THREAD, (uint64_t)event->info.posix_thread_id);
 	block_u64(block, FLEET_ADDRESS, (uint64_t)(uintptr_t)event->info.posix_prog_address);
-	block_u8(block, FLEET_LEVEL, type->schema ? (uint8_t)type->schema->level : 0);
-	block_u8(block, FLEET_FLAGS, (uint8_t)((truncated ? FLEET_TRUNCATED : 0) |
-					       (late ? FLEET_LATE : 0)));
+	put_marks(shipment, type, event);
 	block_text(block, FLEET_DATA, event->data, event->data_len);
-	put_symbol(shipment, event);
-	put_labels(shipment, type, event);
-	put_fields(shipment, type, event);
+	elements = put_symbol(shipment, event);
+	elements += put_labels(shipment, type, event);
+	put_fields(shipment, type, event, elements);
 	block_end_row(block);
 }

@@ -30,7 +30,7 @@ extern const struct tool_command ship_command;
 
 #define FOLDER_SCHEME "parquet:"
 
-#define BATCH      100000
+#define BATCH      200000
 #define BATCH_MOST 1000000 /* the server may divide an INSERT of more rows into several parts */
 #define GIVE_UP_NS INT64_C(60000000000)
 #define EXPIRE_NS  INT64_C(3600000000000)
@@ -545,7 +545,7 @@ static int print_schema(const struct address *address)
 
 	for (unsigned i = 0;; i++) {
 		sql.used = 0;
-		if (!fleet_create_sql(i, FLEET_SHARED, address->database, replica, &sql))
+		if (!fleet_create_sql(i, FLEET_COMPACT, address->database, replica, &sql))
 			break;
 		bytes_str(&sql, ";\n");
 		out_bytes(&out_stdout, sql.at, sql.used);
@@ -623,7 +623,7 @@ static const struct option_row option_rows[] = {
 	{ "host", OPT_HOST, "NAME", "the host of the logs, instead of the one in them" },
 	{ "replicated", OPT_REPLICATED, NULL,
 		"make replicated tables, by the macros {shard} and {replica} of the server" },
-	{ "batch", OPT_BATCH, "N", "the most events in one INSERT; the default is 100000" },
+	{ "batch", OPT_BATCH, "N", "the most events in one INSERT; the default is 200000" },
 	{ "keep", OPT_KEEP, "DAYS",
 		"delete logs that were begun more than DAYS days ago from the database" },
 	{ "spool", OPT_SPOOL, "SIZE",

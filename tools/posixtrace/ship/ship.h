@@ -248,6 +248,7 @@ struct shipment {
 	uint64_t source;
 	unsigned made;          /* link->made when the position was compared with the database */
 	uint16_t day;           /* days from 1970 to the beginning of the log */
+	enum fleet_layout layout; /* of the block */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */
 	/* bytes of the INSERTs; if is_dry is true, the bytes that they would have */
@@ -393,10 +394,10 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 /* ------------------------------------------------------------------ rows.c, fields.c, summary.c */
 
 /*
- * rows_columns() makes the block's columns for events. rows_event() adds the row of an event to the
- * block.
+ * rows_columns() makes the columns of the block for events in the layout. rows_event() adds the row
+ * of an event to the block.
  */
-void rows_columns(struct block *block);
+void rows_columns(struct block *block, enum fleet_layout layout);
 void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq);
 

@@ -231,8 +231,14 @@ static bool void_summaries(struct shipment *shipment)
 {
 	const struct position *position = &shipment->position;
 
-	return (shipment->link->layout == FLEET_SHARED
-			? void_rows(shipment, FLEET_SUMMARY, "row_table = 'logs' AND ")
+	const enum fleet_layout layout = shipment->link->layout;
+	char condition[32];
+
+	snprintf(condition, sizeof(condition), "row_table = %d AND ", QUERY_LOGS);
+	return (fleet_is_shared(QUERY_LOGS, layout)
+			? void_rows(shipment, fleet_summary_table(layout),
+				    layout == FLEET_COMPACT ? condition
+							    : "row_table = 'logs' AND ")
 			: void_rows(shipment, "logs_rows", "")) &&
 	       (!position->summary || link_void(shipment->link, position->summary));
 }
@@ -481,7 +487,8 @@ static bool prepare_query(struct shipment *shipment)
 	shipment->only.events_of = calloc(shipment->log->types + 1,
 					  sizeof(*shipment->only.events_of));
 	shipment->fields = fields_new(shipment->log);
-	rows_columns(&shipment->block);
+	shipment->layout = shipment->link ? shipment->link->layout : FLEET_COMPACT;
+	rows_columns(&shipment->block, shipment->layout);
 	return shipment->only.events_of && shipment->fields && !shipment->block.failed;
 }
 

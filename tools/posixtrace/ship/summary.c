@@ -34,6 +34,11 @@ static sqlite3 *open_tables(struct shipment *shipment)
 	return NULL;
 }
 
+static enum fleet_layout layout_of(const struct shipment *shipment)
+{
+	return shipment->link ? shipment->link->layout : FLEET_COMPACT;
+}
+
 static void make_columns(struct block *block, const struct query_schema *schema)
 {
 	for (size_t i = 0; i < FLEET_ROW_COLUMNS; i++)
@@ -80,7 +85,7 @@ static void put_row(struct shipment *shipment, const struct query_schema *schema
 	block_end_row(block);
 }
 
-/* Adds a row to the block of summary_rows. */
+/* Adds a row to the block of other_rows or summary_rows. */
 static void put_shared_row(struct shipment *shipment, const struct query_schema *schema,
 			   sqlite3_stmt *row, uint64_t seq, struct block *block)
 {
@@ -88,7 +93,10 @@ static void put_shared_row(struct shipment *shipment, const struct query_schema 
 	uint32_t nulls = 0;
 
 	put_row_columns(shipment, seq, block);
-	block_text(block, FLEET_TABLE, schema->name, strlen(schema->name));
+	if (layout_of(shipment) == FLEET_COMPACT)
+		block_u8(block, FLEET_TABLE, (uint8_t)(schema - query_schema));
+	else
+		block_text(block, FLEET_TABLE, schema->name, strlen(schema->name));
 	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
 		nulls |= (uint32_t)(sqlite3_column_type(row, i) == SQLITE_NULL) << i;
 		if (schema->column[i].is_text) {
@@ -167,21 +175,22 @@ static bool send_table(struct shipment *shipment, sqlite3 *db, int table, bool *
 	return good;
 }
 
-/* Sends the small tables, which share summary_rows, by one INSERT if there are few rows. */
-static bool send_small_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
+/* Sends the tables that share a table of the server, by one INSERT if there are few rows. */
+static bool send_shared_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 {
-	struct receiver to = { .table = FLEET_SUMMARY, .put = put_shared_row };
+	const enum fleet_layout layout = layout_of(shipment);
+	struct receiver to = { .table = fleet_summary_table(layout), .put = put_shared_row };
 	bool good = true;
 
 	block_init(&to.block);
 	for (size_t i = 0; i < FLEET_SUMMARY_COLUMNS; i++) {
 		const struct fleet_columns *column = i < FLEET_ROW_COLUMNS ? &fleet_events[i] :
-				&fleet_summary[i - FLEET_ROW_COLUMNS];
+				fleet_summary_column(i, layout);
 
 		block_column(&to.block, column->name, column->type);
 	}
 	for (int i = 0; good && i < QUERY_TABLES; i++)
-		if (i != QUERY_SPANS)
+		if (fleet_is_shared(i, layout))
 			good = add_table(shipment, db, &query_schema[i], &to, is_void);
 	good = good && send_rows(shipment, &to, is_void);
 	block_free(&to.block);
@@ -194,14 +203,13 @@ static bool send_small_tables(struct shipment *shipment, sqlite3 *db, bool *is_v
  */
 static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 {
+	const enum fleet_layout layout = layout_of(shipment);
 	bool good = true;
 
-	if (!shipment->link || shipment->link->layout == FLEET_SHARED)
-		return send_table(shipment, db, QUERY_SPANS, is_void) &&
-		       send_small_tables(shipment, db, is_void);
 	for (int i = 0; good && i < QUERY_TABLES; i++)
-		good = send_table(shipment, db, i, is_void);
-	return good;
+		if (!fleet_is_shared(i, layout))
+			good = send_table(shipment, db, i, is_void);
+	return good && (layout == FLEET_SEPARATE || send_shared_tables(shipment, db, is_void));
 }
 
 /*
