@@ -107,7 +107,7 @@ check "others are not" lacks out ' b (lost'
 run 0 diff -x 's.*' "$tmp/lost0" "$tmp/lost7"
 check "losses of types that are not compared do not count" has out '^B: .*, 7 events of the compared types lost$'
 run 0 diff --json "$tmp/lost0" "$tmp/lost7"
-check "JSON has it of each log" has out '"lost":9},"level"'
+check "JSON has it of each log" has out '"lost":9,"not_traced":0},"level"'
 check "the losses of each figure are counted" has out '"lost_a":0,"lost_b":7'
 run 0 latency "$tmp/lost7"
 check "latency says it" has out ': 2002 events, .*, 9 events of these types lost$'
