@@ -90,7 +90,7 @@ kill -USR1 $$
 value=$(cat /nonexistent || echo none); echo $value
 for i in 1 2 3; do echo $i; done | while read line; do echo "[$line]"; done
 exec 5>file; echo text >&5; exec 5>&-
-timeout 0.2 sleep 5; echo $?
+timeout 2 sleep 9; echo $?
 EOF
 cat >script.pl <<'EOF'
 use POSIX; use File::Find; use IO::Socket::INET;
