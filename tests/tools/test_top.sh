@@ -12,18 +12,19 @@ top() {
 }
 
 # A process.
+shares='\( *[0-9]*\.[0-9]%\)\{3\}'
 start_busy 3
 top 0 -p "$target" --once -d 300ms
 check "the title has the process" has out "^process $target (victim), [0-9]*\.[0-9] s$"
 check "how many events, how fast" has out '^[0-9][0-9]* events, [0-9][0-9]*/s, [0-9]* lost'
 check "its event type with a rate" has out '^ *[1-9][0-9]* *[1-9][0-9]* *[0-9]*  payload$'
-check "each of its threads" test "$(grep -c "^ *[1-9][0-9]* *[1-9][0-9]* *$target *[0-9]*  victim$" "$tmp/out")" -eq 3
+check "each of its threads" test "$(grep -c "^ *[1-9][0-9]* *[1-9][0-9]*$shares *$target *[0-9]*  victim" "$tmp/out")" -ge 3
 check "not those of the tool" test "$(grep -c '  posixtrace$' "$tmp/out")" -eq 0
 check "its stream" has out '%.*  posixtrace top (running)$'
 check "nothing is wrong" is_empty err
 top 0 -p "$target" -b -n 3 -d 100ms --rows 1
 check "as many pages as wanted" test "$(grep -c '^process ' "$tmp/out")" -eq 3
-check "as many lines as wanted" test "$(grep -c '  victim$' "$tmp/out")" -eq 3
+check "as many lines as wanted" test "$(grep -c '  victim' "$tmp/out")" -eq 3
 check "counts grow" test "$(sed -n 's/ events, .*//p' "$tmp/out" | sort -n -u | wc -l)" -eq 3
 check "the process has no stream afterwards" test "$("$posixtrace" list | grep -c "^ *$target ")" -eq 0
 
@@ -68,6 +69,26 @@ wait $tracer
 check "a signal ends it well" test $? -eq 0
 ("$posixtrace" top -p "$target" -b -d 50ms; echo $? >"$tmp/status") | head -n 1 >"$tmp/out"
 check "top fails if its reader goes away" test "$(cat "$tmp/status")" -ne 0
+
+# States of threads: a thread that never runs, and threads that run as often as they can.
+"${top_builddir:-..}/tests/tools/states" &
+states=$!
+until_true test "$(cat /proc/$states/task/*/comm 2>/dev/null | grep -c -e spinner -e sleeper)" -eq 3
+top 0 -p $states --once -d 500ms
+name_of_call=
+cat /proc/$states/syscall >"$tmp/why" 2>&1 && name_of_call='  in clock_nanosleep'
+kill -KILL $states
+wait $states 2>/dev/null
+# is_state NAME LEAST_RUNNING MOST_RUNNING: each thread with the name; its shares add up to 100 %.
+is_state() {
+	awk -v name="$1" -v least="$2" -v most="$3" '
+		$8 == name { found = 1; sum = $3 + $4 + $5
+			if ($3 + $4 < least || $3 + $4 > most || sum < 99.8 || sum > 100.2) exit wrong = 1 }
+		END { exit !found || wrong }' "$tmp/out"
+}
+check "a thread that sleeps is blocked" is_state sleeper 0 2
+check "its system call follows its name" has out "  sleeper$name_of_call\$"
+check "threads that compete for a processor run or are ready" is_state spinner 90 100
 
 # Durations and locks.
 "${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"

@@ -143,6 +143,14 @@ static const struct call_row {
 #endif
 };
 
+static const struct call_row *find_row(long number)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].number == number)
+			return &rows[i];
+	return NULL;
+}
+
 /* The facts of a blocked thread. */
 struct found {
 	char call[24], object[OBJECT], others[OBJECT], doubt[OBJECT];
@@ -299,6 +307,7 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 		      struct found *found)
 {
 	const bool has_numbers = procfile_same_ids(thread->pid, getpid());
+	const struct call_row *row;
 	struct futex_lock lock;
 	struct procfile_call call;
 
@@ -308,13 +317,13 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 		return false;
 	if (call.number == SYS_restart_syscall)
 		find_interrupted(thread->pid, &call);
-	snprintf(found->call, sizeof(found->call), "system call %ld", call.number);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].number == call.number) {
-			snprintf(found->call, sizeof(found->call), "%s", rows[i].name);
-			found->fd = rows[i].fd < 0 ? -1 : (int32_t)call.argument[rows[i].fd];
-			break;
-		}
+	row = find_row(call.number);
+	if (row) {
+		snprintf(found->call, sizeof(found->call), "%s", row->name);
+		found->fd = row->fd < 0 ? -1 : (int32_t)call.argument[row->fd];
+	} else {
+		snprintf(found->call, sizeof(found->call), "system call %ld", call.number);
+	}
 	if (!strncmp(found->call, "sem", 3) || !strncmp(found->call, "msg", 3))
 		snprintf(found->object, sizeof(found->object), "System V %s %d",
 			 found->call[0] == 's' ? "set" : "queue", (int)call.argument[0]);
@@ -338,6 +347,19 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 	if (found->fd >= 0)
 		find_file(look, thread->pid, found);
 	return true;
+}
+
+const char *blocked_call_name(pid_t pid, pid_t tid)
+{
+	const struct call_row *row;
+	struct procfile_call call;
+
+	if (procfile_call(pid, tid, &call) != PROCFILE_IN_CALL || !is_same_class(pid))
+		return NULL;
+	if (call.number == SYS_restart_syscall)
+		find_interrupted(pid, &call);
+	row = find_row(call.number);
+	return row ? row->name : NULL;
 }
 
 /* ------------------------------------------------------------------ events */

@@ -79,4 +79,11 @@ void blocked_look(struct blocked *blocked, struct capture *capture);
  */
 void blocked_end(struct blocked *blocked, struct capture *capture);
 
+/*
+ * Returns the name of the system call in which a thread is blocked now. Returns NULL if the thread
+ * is in no call, if the call is not one that waits, if the process has another word size, or if the
+ * kernel refuses access. The thread continues to run.
+ */
+const char *blocked_call_name(pid_t pid, pid_t tid);
+
 #endif

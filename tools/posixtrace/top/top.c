@@ -179,7 +179,7 @@ static int watch_source(const char *path)
 		return TOOL_FAILURE;
 	}
 	status = path ? top_open_log(&source, path, top)
-		      : top_open_process(&source, pid, families, stream_size);
+		      : top_open_process(&source, top, pid, families, stream_size);
 	if (!status) {
 		status = show_source(&source, top);
 		if (path)
@@ -219,9 +219,10 @@ const struct tool_command top_command = {
 		"[OPTION]... LOG",
 	.about =
 		"Shows what the process PID does, and the children that it has from now on: "
-		"event types by rate, durations, the busiest threads, contended locks, how full "
-		"its streams are, losses. It creates a stream of its own, so other traces of "
-		"the process do not change. For a LOG it shows the same of all its events.",
+		"event types by rate, durations, the busiest threads and how long they ran, were "
+		"ready to run or blocked, contended locks, how full its streams are, losses. It "
+		"creates a stream of its own, so other traces of the process do not change. For "
+		"a LOG it shows the same of all its events.",
 	.options = option_rows,
 	.notes =
 		"Keys: q quits, Tab shows the next part alone, a shows all parts, s sorts by "

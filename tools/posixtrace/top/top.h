@@ -83,6 +83,36 @@ struct top_type *top_type(struct top *top, trace_event_id_t id);
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event);
 
+/* The state of a thread between two looks at the process. */
+struct top_state {
+	pid_t pid, tid;           /* as in the events */
+	pid_t seen_pid, seen_tid; /* as this process sees them */
+	/* the kernel's counts at the look, and when the thread began, in clock ticks after boot */
+	uint64_t ran_ns, waited_ns, turns, start;
+	int64_t looked_ns;
+	char letter;              /* R, S, D ...: the state at the look */
+	bool is_known;            /* the thread was seen at two looks */
+	double running, ready, blocked; /* shares of the time between the looks; the sum is 1 */
+};
+
+struct top_states {
+	struct top_state *state;  /* sorted by process and thread */
+	size_t count;
+};
+
+/*
+ * Looks at the threads of a process and of those children of it that have events in "top". The
+ * shares concern the time since the look before. Without memory, or if the kernel refuses access or
+ * does not count, threads are missing.
+ */
+void top_states_look(struct top_states *states, pid_t pid, const struct top *top);
+
+/* Returns the state of a thread, or NULL. The pointer is valid until the next look. */
+const struct top_state *top_states_find(const struct top_states *states, pid_t pid, pid_t tid);
+
+/* Frees the states. An object of zeros has none. */
+void top_states_fini(struct top_states *states);
+
 /* The process or log that is shown. */
 struct top_source {
 	pid_t pid;              /* 0: a log */
@@ -91,6 +121,7 @@ struct top_source {
 	bool ended;             /* the process has ended */
 	int64_t begin_ns, last_ns;
 	struct streams streams; /* of the process */
+	struct top_states states; /* of the threads of the process */
 	char program[PROCESS_NAME_BYTES];
 	struct inject inject;   /* of the process */
 };
@@ -100,7 +131,7 @@ struct top_source {
  * calls that the preload library traces, and "stream_size" is in bytes. They return TOOL_OK, or
  * another status after they printed an error; nothing is open then.
  */
-int top_open_process(struct top_source *source, pid_t pid, const char *families,
+int top_open_process(struct top_source *source, struct top *top, pid_t pid, const char *families,
 		     size_t stream_size);
 int top_open_log(struct top_source *source, const char *path, struct top *top);
 void top_close(struct top_source *source);

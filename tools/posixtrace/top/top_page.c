@@ -15,6 +15,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "live/blocked.h"
 #include "log/equation.h"
 #include "log/thread_name.h"
 #include "top/top.h"
@@ -196,25 +197,44 @@ static void put_latencies(struct top_page *page, const struct top *top, size_t r
 	free(type);
 }
 
-/* Compares two threads by rate or total. If these are equal, the thread numbers decide. */
+/* A line of the part of threads. */
+struct row {
+	struct top_thread thread;
+	const struct top_state *state; /* NULL: unknown */
+};
+
+/* Returns the share of the time in which the thread ran or was ready to run. */
+static double active_share(const struct row *row)
+{
+	return row->state && row->state->is_known ? row->state->running + row->state->ready : 0;
+}
+
+/*
+ * Compares two threads by rate or total. If these are equal, a thread that needs the processors
+ * more comes first; then the thread numbers decide.
+ */
 static int order_threads(const void *a, const void *b)
 {
-	const struct top_thread *x = a, *y = b;
-	int order = order_by_total ? 0 : by_number(x->rate, y->rate);
+	const struct row *x = a, *y = b;
+	int order = order_by_total ? 0 : by_number(x->thread.rate, y->thread.rate);
 
 	if (!order)
-		order = by_number((double)x->events, (double)y->events);
-	return order ? order : x->tid < y->tid ? -1 : 1;
+		order = by_number((double)x->thread.events, (double)y->thread.events);
+	if (!order)
+		order = by_number(active_share(x), active_share(y));
+	return order ? order : x->thread.tid < y->thread.tid ? -1 : 1;
 }
 
 /* Reads the name that a thread has now. Returns false if it has ended. */
-static bool read_name(const struct top_thread *thread, char name[PROCESS_NAME_BYTES])
+static bool read_name(const struct row *row, char name[PROCESS_NAME_BYTES])
 {
 	char path[64];
 	ssize_t len = -1;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)thread->pid, (int)thread->tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm",
+		 (int)(row->state ? row->state->seen_pid : row->thread.pid),
+		 (int)(row->state ? row->state->seen_tid : row->thread.tid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		len = read(fd, name, PROCESS_NAME_BYTES - 1);
@@ -230,44 +250,110 @@ static bool read_name(const struct top_thread *thread, char name[PROCESS_NAME_BY
  * Writes the name of a thread. For a thread of a log, or a thread that has ended, writes the last
  * name that the trace has of it, if there is one.
  */
-static void put_thread_name(const struct top_source *source, const struct top_thread *thread)
+static void put_thread_name(const struct top_source *source, const struct row *row)
 {
+	const struct top_thread *thread = &row->thread;
 	struct posix_trace_object_np object;
 	char name[PROCESS_NAME_BYTES];
 
-	if (source->pid && read_name(thread, name))
+	if (source->pid && read_name(row, name))
 		put_name(name);
 	else if (thread_name_find(source->trid, thread->pid, thread->handle, INT64_MAX, &object))
 		put_name(object.name);
 }
 
+/* Writes the shares of a thread's time, or dashes if they are not known. */
+static void put_shares(const struct top_state *state)
+{
+	if (state && state->is_known)
+		out_printf(&line, "%7.1f%%%6.1f%%%7.1f%%", 100 * state->running,
+			   100 * state->ready, 100 * state->blocked);
+	else
+		out_printf(&line, "%8s%7s%8s", "-", "-", "-");
+}
+
 /*
- * Writes the part of threads. The threads of this command are omitted. The stream has events of
- * this command, because the command controls the stream.
+ * Writes the system call in which a thread is blocked now. The kernel says it only to those who may
+ * debug the process, and the line ends without it otherwise.
  */
+static void put_call(const struct top_state *state)
+{
+	const char *name = NULL;
+
+	if (state && (state->letter == 'S' || state->letter == 'D'))
+		name = blocked_call_name(state->seen_pid, state->seen_tid);
+	if (name)
+		out_printf(&line, "  in %s", name);
+}
+
+/*
+ * Returns the rows of threads, in the order of the page: threads with events, and threads of the
+ * process without events. The threads of this command are omitted. The stream has events of this
+ * command, because the command controls the stream. The caller frees the array; it is NULL if
+ * memory is lacking.
+ */
+static struct row *sorted_threads(const struct top_source *source, const struct top *top,
+				  size_t *count)
+{
+	const struct top_states *states = &source->states;
+	struct row *row = calloc(top->threads + states->count + 1, sizeof(*row));
+	bool *has_events = calloc(states->count + 1, sizeof(*has_events));
+	size_t rows = 0;
+
+	*count = 0;
+	if (!row || !has_events) {
+		free(row);
+		free(has_events);
+		return NULL;
+	}
+	for (size_t i = 0; i < top->threads; i++) {
+		const struct top_thread *thread = &top->thread[i];
+
+		if (!thread->events || !thread->tid || thread->pid == getpid())
+			continue;
+		row[rows].thread = *thread;
+		row[rows].state = top_states_find(states, thread->pid, thread->tid);
+		if (row[rows].state)
+			has_events[row[rows].state - states->state] = true;
+		rows++;
+	}
+	for (size_t i = 0; i < states->count; i++) {
+		if (has_events[i])
+			continue;
+		row[rows].thread.pid = states->state[i].pid;
+		row[rows].thread.tid = states->state[i].tid;
+		row[rows++].state = &states->state[i];
+	}
+	free(has_events);
+	if (rows)
+		qsort(row, rows, sizeof(*row), order_threads);
+	*count = rows;
+	return row;
+}
+
+/* Writes the part of threads. A log has no states of the present. */
 static void put_threads(struct top_page *page, const struct top_source *source,
 			const struct top *top, size_t rows)
 {
-	struct top_thread *thread = malloc((top->threads + 1) * sizeof(*thread));
+	size_t count;
+	struct row *row = sorted_threads(source, top, &count);
 
-	if (!thread)
-		return;
-	if (top->threads) {
-		memcpy(thread, top->thread, top->threads * sizeof(*thread));
-		qsort(thread, top->threads, sizeof(*thread), order_threads);
-	}
-	top_page_heading(page, "    EVENTS/S      EVENTS         PID         TID  THREAD");
-	for (size_t i = 0, shown = 0; i < top->threads && shown < rows; i++) {
-		if (!thread[i].events || !thread[i].tid || thread[i].pid == getpid())
-			continue;
-		put_rate(thread[i].rate);
-		put_count(thread[i].events);
-		out_printf(&line, "%12d%12d", (int)thread[i].pid, (int)thread[i].tid);
-		put_thread_name(source, &thread[i]);
+	top_page_heading(page, source->pid ? "    EVENTS/S      EVENTS RUNNING  READY BLOCKED"
+					     "     PID     TID  THREAD"
+					   : "    EVENTS/S      EVENTS         PID         TID"
+					     "  THREAD");
+	for (size_t i = 0; i < count && i < rows; i++) {
+		put_rate(row[i].thread.rate);
+		put_count(row[i].thread.events);
+		if (source->pid)
+			put_shares(row[i].state);
+		out_printf(&line, source->pid ? "%8d%8d" : "%12d%12d", (int)row[i].thread.pid,
+			   (int)row[i].thread.tid);
+		put_thread_name(source, &row[i]);
+		put_call(row[i].state);
 		end_line(page, false);
-		shown++;
 	}
-	free(thread);
+	free(row);
 }
 
 /* Orders locks by total waiting time, the greatest first. */

@@ -55,7 +55,7 @@ static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 	return err;
 }
 
-int top_open_process(struct top_source *source, pid_t pid, const char *families,
+int top_open_process(struct top_source *source, struct top *top, pid_t pid, const char *families,
 		     size_t stream_size)
 {
 	int err;
@@ -81,6 +81,7 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 	source->log.trid = source->trid;
 	process_name(source->program, pid);
 	source->begin_ns = source->last_ns = until_now_ns();
+	top_states_look(&source->states, pid, top);
 	return TOOL_OK;
 }
 
@@ -165,6 +166,7 @@ int top_open_log(struct top_source *source, const char *path, struct top *top)
 void top_close(struct top_source *source)
 {
 	streams_fini(&source->streams);
+	top_states_fini(&source->states);
 	if (source->pid) {
 		posix_trace_shutdown(source->trid);
 		logfile_free_types(&source->log);
@@ -209,6 +211,7 @@ static int update_types(struct top_source *source, struct top *top, double secon
 		type->events = ledger.called;
 		type->rate = rate_of(type->events, type->before, seconds);
 		type->before = type->events;
+		type->lost = equation_lost(&ledger);
 	}
 	return err;
 }
@@ -302,6 +305,7 @@ int top_update(struct top_source *source, struct top *top)
 	top->events_before = top->ledger.called;
 	top->seconds = (double)(now_ns - source->begin_ns) / 1e9;
 	source->last_ns = now_ns;
+	top_states_look(&source->states, source->pid, top);
 	/*
 	 * The streams are examined before top_read() empties the stream of this command, which
 	 * otherwise would always look empty.

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * top_states.c - for how long each thread of the shown process ran, was ready to run without a
+ * processor, or was blocked.
+ *
+ * The kernel counts the time on a processor and the time without one in
+ * /proc/PID/task/TID/schedstat. The third number of the file says how often the thread got a
+ * processor. So no right is necessary beyond that to see the process, and the process is not
+ * delayed. The rest of the time between two looks is the time in which the thread was blocked.
+ *
+ * The kernel adds a wait for a processor when the wait ends, and the time on a processor at the
+ * latest at its next clock tick. A wait that goes on is only known in one case: the thread was
+ * ready or running at both looks and did not get a processor between them.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+#include "base/until.h"
+#include "base/vec.h"
+#include "top/top.h"
+
+/* the greatest number of threads of one look */
+#define THREADS 16384
+
+/* Orders states by process and thread. */
+static int order_states(const void *a, const void *b)
+{
+	const struct top_state *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+const struct top_state *top_states_find(const struct top_states *states, pid_t pid, pid_t tid)
+{
+	const struct top_state key = { .pid = pid, .tid = tid };
+
+	if (!states->count)
+		return NULL;
+	return bsearch(&key, states->state, states->count, sizeof(key), order_states);
+}
+
+/*
+ * Reads the counts and the state of a thread. Returns false if it has ended, or if the kernel does
+ * not count: then the file has only zeros, and a thread that exists has had a processor.
+ */
+static bool read_counts(struct top_state *state)
+{
+	unsigned long long ran, waited, turns;
+	struct procfile_stat stat;
+	char path[64], text[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)state->seen_pid,
+		 (int)state->seen_tid);
+	if (!procfile_read(path, text, sizeof(text)) ||
+	    sscanf(text, "%llu %llu %llu", &ran, &waited, &turns) != 3 || !turns ||
+	    !procfile_stat(state->seen_tid, &stat))
+		return false;
+	state->ran_ns = ran;
+	state->waited_ns = waited;
+	state->turns = turns;
+	state->start = stat.start;
+	state->letter = stat.state;
+	state->looked_ns = until_now_ns();
+	return true;
+}
+
+/* Returns what was added to a count, at most "most". A count that fell adds nothing. */
+static uint64_t count_added(uint64_t now, uint64_t before, uint64_t most)
+{
+	uint64_t more = now > before ? now - before : 0;
+
+	return more < most ? more : most;
+}
+
+/* Divides the time since the look before; see the top of this file. */
+static void divide_time(struct top_state *now, const struct top_state *before)
+{
+	uint64_t all, ran, waited, rest;
+
+	/* The kernel gives the number of a thread that has ended to a new thread. */
+	if (!before || before->start != now->start || now->looked_ns <= before->looked_ns)
+		return;
+	all = (uint64_t)(now->looked_ns - before->looked_ns);
+	ran = count_added(now->ran_ns, before->ran_ns, all);
+	waited = count_added(now->waited_ns, before->waited_ns, all - ran);
+	rest = all - ran - waited;
+	if (now->letter == 'R' && before->letter == 'R' && now->turns == before->turns) {
+		waited += rest;
+		rest = 0;
+	}
+	now->is_known = true;
+	now->running = (double)ran / (double)all;
+	now->ready = (double)waited / (double)all;
+	now->blocked = (double)rest / (double)all;
+}
+
+/*
+ * Adds the threads of a process. "inner" is the number that the process has in its events; it
+ * differs from the number "pid" if the process is in another namespace of process IDs.
+ */
+static void add_process(struct top_states *next, const struct top_states *before, pid_t pid,
+			pid_t inner)
+{
+	const struct dirent *entry;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	folder = opendir(path);
+	if (!folder)
+		return;
+	while (next->count < THREADS && (entry = readdir(folder))) {
+		struct top_state state = { .pid = inner, .seen_pid = pid };
+
+		state.tid = state.seen_tid = (pid_t)atoi(entry->d_name);
+		if (state.tid <= 0)
+			continue;
+		if (inner != pid)
+			state.tid = procfile_inner_id(pid, state.seen_tid);
+		if (!read_counts(&state) || !vec_grow(&next->state, next->count, 1))
+			continue;
+		divide_time(&state, top_states_find(before, state.pid, state.tid));
+		next->state[next->count++] = state;
+	}
+	closedir(folder);
+}
+
+void top_states_look(struct top_states *states, pid_t pid, const struct top *top)
+{
+	struct top_states next = { .state = NULL };
+	const bool is_near = procfile_same_ids(pid, getpid());
+
+	add_process(&next, states, pid, is_near ? pid : procfile_inner_id(pid, pid));
+	/*
+	 * The children have the numbers of their events, which have another meaning here if the
+	 * process is in another namespace. A process with many threads has one group of threads in
+	 * the array for each process, so most repetitions follow each other.
+	 */
+	for (size_t i = 0; is_near && i < top->threads; i++) {
+		const pid_t child = top->thread[i].pid;
+		bool is_there = child == pid || child == getpid() || child <= 0;
+
+		for (size_t j = next.count; j > 0 && !is_there; j--)
+			is_there = next.state[j - 1].pid == child;
+		if (!is_there)
+			add_process(&next, states, child, child);
+	}
+	if (next.count)
+		qsort(next.state, next.count, sizeof(*next.state), order_states);
+	free(states->state);
+	*states = next;
+}
+
+void top_states_fini(struct top_states *states)
+{
+	free(states->state);
+	memset(states, 0, sizeof(*states));
+}
