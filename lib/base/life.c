@@ -33,13 +33,10 @@
 /* Without a pidfd, a thread that waits for a process sleeps this time between two questions. */
 #define NAP_NS INT64_C(1000000)
 
-/* Returns a pidfd, or -1 with *err. */
-static int open_pidfd(uint32_t pid, int *err)
+/* Returns a pidfd, or -1 with errno. */
+static int open_pidfd(uint32_t pid)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	*err = fd < 0 ? errno : 0;
-	return fd;
+	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
 /*
@@ -102,18 +99,16 @@ enum ptx_life ptx_life_by_kill(uint32_t pid)
 }
 
 /*
- * Asks by the pidfd, if there is one; `err` is the result of open_pidfd(). A pidfd does not depend
- * on /proc, and it shows that a zombie has ended.
+ * Asks by the pidfd, if there is one; otherwise it is -1. A pidfd does not depend on /proc, and it
+ * shows that a zombie has ended. No error of pidfd_open() is evidence of death, not even ESRCH: a
+ * seccomp filter may refuse the call with any error. kill() then decides.
  */
-static enum ptx_life life_by(uint32_t pid, int pidfd, int err)
+static enum ptx_life life_by(uint32_t pid, int pidfd)
 {
 	enum ptx_life life = PTX_LIFE_UNKNOWN;
 
 	if (pidfd >= 0)
 		life = life_of_pidfd(pidfd);
-	else if (err == ESRCH)
-		life = PTX_DEAD;
-	/* Reached if pidfd_open() was refused, or is missing: ENOSYS, EPERM, EMFILE. */
 	if (life == PTX_LIFE_UNKNOWN)
 		life = ask_kill(pid);
 	if (life == PTX_LIFE_UNKNOWN)
@@ -123,13 +118,13 @@ static enum ptx_life life_by(uint32_t pid, int pidfd, int err)
 
 enum ptx_life ptx_life_of(uint32_t pid)
 {
-	int saved = errno, err, pidfd;
+	int saved = errno, pidfd;
 	enum ptx_life life;
 
 	if (!is_id(pid))
 		return PTX_LIFE_UNKNOWN;
-	pidfd = open_pidfd(pid, &err);
-	life = life_by(pid, pidfd, err);
+	pidfd = open_pidfd(pid);
+	life = life_by(pid, pidfd);
 	if (pidfd >= 0)
 		ptx_io_close(pidfd);
 	errno = saved;
@@ -207,7 +202,7 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
  */
 void ptx_identity_self(struct ptx_identity *identity)
 {
-	int saved = errno, err, pidfd = open_pidfd(ptx_proc_own(), &err);
+	int saved = errno, pidfd = open_pidfd(ptx_proc_own());
 
 	*identity = (struct ptx_identity){ 0 };
 	if (pidfd >= 0) {
@@ -237,10 +232,10 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
  * same id. The comparison of the identities then returns PTX_OTHER, which means that the process
  * with the given identity is dead.
  */
-static enum ptx_life life_of_same(uint32_t pid, int pidfd, int err,
+static enum ptx_life life_of_same(uint32_t pid, int pidfd,
 				  const struct ptx_identity *identity)
 {
-	enum ptx_life life = life_by(pid, pidfd, err);
+	enum ptx_life life = life_by(pid, pidfd);
 	struct ptx_identity now = { 0 };
 
 	if (life != PTX_ALIVE)
@@ -265,13 +260,13 @@ static enum ptx_life life_of_same(uint32_t pid, int pidfd, int err,
 
 enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 {
-	int saved = errno, err, pidfd;
+	int saved = errno, pidfd;
 	enum ptx_life life;
 
 	if (!is_id(pid))
 		return PTX_LIFE_UNKNOWN;
-	pidfd = open_pidfd(pid, &err);
-	life = life_of_same(pid, pidfd, err, identity);
+	pidfd = open_pidfd(pid);
+	life = life_of_same(pid, pidfd, identity);
 	if (pidfd >= 0)
 		ptx_io_close(pidfd);
 	errno = saved;
@@ -282,12 +277,12 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns)
 {
 	const int64_t until = (int64_t)ptx_clock_monotonic() + ns;
-	int saved = errno, err, pidfd = open_pidfd(pid, &err);
+	int saved = errno, pidfd = open_pidfd(pid);
 	_Atomic uint32_t never = 0;
 	enum ptx_life life;
 	int64_t left;
 
-	while ((life = life_of_same(pid, pidfd, err, identity)) != PTX_DEAD &&
+	while ((life = life_of_same(pid, pidfd, identity)) != PTX_DEAD &&
 	       (left = until - (int64_t)ptx_clock_monotonic()) > 0) {
 		struct pollfd end = { .fd = pidfd, .events = POLLIN };
 		struct timespec limit = { left / PTX_NS_PER_S, left % PTX_NS_PER_S };
@@ -305,7 +300,7 @@ bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns
 
 void ptx_life_kill(uint32_t pid, const struct ptx_identity *identity)
 {
-	int saved = errno, err, pidfd = open_pidfd(pid, &err);
+	int saved = errno, pidfd = open_pidfd(pid);
 
 	/*
 	 * The pidfd may belong to a later process with the same id. If the process of this identity

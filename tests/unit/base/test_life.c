@@ -23,15 +23,16 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-static bool no_pidfd, no_proc;
+static int pidfd_error; /* of pidfd_open(); 0: it works */
+static bool no_proc;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	if ((number == SYS_pidfd_open && no_pidfd) ||
+	if ((number == SYS_pidfd_open && pidfd_error) ||
 	    (number == SYS_openat && no_proc && strncmp((const char *)b, "/proc", 5) == 0)) {
-		errno = number == SYS_pidfd_open ? ENOSYS : EACCES;
+		errno = number == SYS_pidfd_open ? pidfd_error : EACCES;
 		return -1;
 	}
 	return __real_syscall(number, a, b, c, d, e, f);
@@ -70,7 +71,7 @@ START_TEST(living_dead_and_unknown_are_distinguished)
 	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
 
 	end(gone);
-	no_pidfd = _i > 0;
+	pidfd_error = _i > 0 ? ENOSYS : 0;
 	no_proc = _i > 1;
 	ck_assert_int_eq(life_of(gone), PTX_DEAD);
 	ck_assert_int_eq(life_of(living), _i > 1 ? PTX_LIFE_UNKNOWN : PTX_ALIVE);
@@ -78,9 +79,34 @@ START_TEST(living_dead_and_unknown_are_distinguished)
 	ck_assert_int_eq(life_of(getpid()), _i > 1 ? PTX_LIFE_UNKNOWN : PTX_ALIVE);
 	ck_assert_int_eq(life_of(0), PTX_LIFE_UNKNOWN);
 	ck_assert_int_eq(life_of(-1), PTX_LIFE_UNKNOWN);
-	no_pidfd = no_proc = false;
+	pidfd_error = 0;
+	no_proc = false;
 	end(living);
 	end(zombie);
+}
+END_TEST
+
+/* A filter of system calls can refuse pidfd_open() with any error. */
+START_TEST(no_error_of_pidfd_open_is_evidence_of_death)
+{
+	static const int errors[] = { ESRCH, EPERM, EACCES, EINVAL, EMFILE, ENOENT };
+	pid_t living = a_child(false), gone = a_child(true);
+	struct ptx_identity identity = { .start = ptx_identity_start((uint32_t)living) };
+
+	end(gone);
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		pidfd_error = errors[i];
+		ck_assert_int_eq(life_of(living), PTX_ALIVE);
+		ck_assert_int_eq(ptx_life_of_one((uint32_t)living, &identity), PTX_ALIVE);
+		ck_assert(!ptx_life_ends((uint32_t)living, &identity, 0));
+		ck_assert_int_eq(life_of(gone), PTX_DEAD);
+		no_proc = true;
+		ck_assert_int_eq(life_of(living), PTX_LIFE_UNKNOWN);
+		ck_assert_int_eq(life_of(gone), PTX_DEAD);
+		no_proc = false;
+	}
+	pidfd_error = 0;
+	end(living);
 }
 END_TEST
 
@@ -214,9 +240,11 @@ START_TEST(an_id_that_means_another_process_by_now_is_a_dead_ones)
 	was.start -= 100;
 	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &is), PTX_ALIVE);
 	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &was), PTX_DEAD);
-	no_proc = no_pidfd = true;
+	pidfd_error = ENOSYS;
+	no_proc = true;
 	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &was), PTX_LIFE_UNKNOWN);
-	no_proc = no_pidfd = false;
+	pidfd_error = 0;
+	no_proc = false;
 	end(pid);
 	ck_assert_int_eq(ptx_life_of_one((uint32_t)pid, &is), PTX_DEAD);
 }
@@ -307,6 +335,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("base: life", &tc);
 
 	tcase_add_loop_test(tc, living_dead_and_unknown_are_distinguished, 0, 3);
+	tcase_add_test(tc, no_error_of_pidfd_open_is_evidence_of_death);
 	tcase_add_test(tc, a_pidfd_is_enough_where_proc_cannot_be_read);
 	tcase_add_test(tc, without_a_descriptor_no_process_with_an_id_is_dead);
 	tcase_add_test(tc, a_wait_needs_one_descriptor);
