@@ -199,6 +199,8 @@ verdict 2 undecided 'count b == 1' 'b 1 1 0 1' 'lost b 5'
 verdict 2 undecided 'count b >= 3' 'b 1 1 0 1' 'lost b 5'
 verdict 1 violated 'count b < 1' 'b 1 1 0 1' 'lost b 5'
 verdict 1 violated 'count b == 0' 'b 1 1 0 1' 'lost b 5'
+check "a certain count leaves nothing undecided" has out '(1 event, 1 violation; 5 events of its types were lost)$'
+check "the number is a lower limit" has out ': at least 1 event b$'
 verdict 0 ok 'count b == 1' 'b 1 1 0 1' 'lost a 5'
 verdict 2 undecided 'rate b <= 3 per 1s' 'b 1 1 0 1' 'lost b 5'
 verdict 1 violated 'rate b <= 1 per 1s' 'b 1 1 0 1' 'b 1 1 1 1' 'lost b 5'
@@ -211,6 +213,36 @@ for cause in 4 5 6 7 9; do # at no place that the log marks
 done
 verdict 2 undecided "$ever" 'a 1 1 0 1' 'lost b 5 2' # the log was full
 verdict 1 violated "$ever" 'a 1 1 0 1' 'lost b 5 3'  # its beginning was overwritten
+# A process that ended before the stop cannot meet its obligation any more, another process still can.
+ended='type posixtrace_ended s32 pid; str status; s32 code; s32 signal; bool core'
+over='type process.end s32 pid'
+of_1='posixtrace_ended 9 9 1000 1 "exited with 0" 0 0 0'
+of_2='posixtrace_ended 9 9 1000 2 "exited with 0" 0 0 0'
+stop="posix_trace_stop 0 0 1$s"
+verdict 1 violated "$ever" "$ended" 'a 1 1 0 1' "$of_1" "$stop"
+check "the reason is the end of the process" has out ' a id=1: no b before the process ended$'
+verdict 1 violated "$within" "$ended" 'a 1 1 0 1' "$of_1" "$stop"
+check "also if the time had not passed" has out ' a id=1: no b before the process ended$'
+verdict 1 violated "$within" "$ended" 'a 1 1 0 1' "$of_1"
+verdict 1 violated "$within" "$ended" 'a 1 1 0 1' "$of_1" "posix_trace_stop 0 0 3$s"
+check "a time that passed first is the reason" has out ' a id=1: no b within 2.000s$'
+verdict 1 violated "$ever" "$over" 'a 1 1 0 1' 'process.end 1 1 1000 1' "$stop"
+verdict 1 violated "$ever" "$ended" 'a 1 1 0 1' "$of_1" "posix_trace_overflow 0 0 1$s"
+verdict 0 ok "$ever" "$over" 'a 1 1 0 1' 'process.end 1 1 1000 1' 'b 1 2 1001 1' "$stop"
+verdict 0 ok "$ever" "$ended" 'a 1 1 0 1' "$of_1" 'late b 1 1 999 1' "$stop"
+verdict 0 ok "$ever" "$ended" 'a 1 1 0 1' "$of_1" "$stop" 'late b 1 1 999 1'
+verdict 1 violated "$ever" "$ended" 'a 1 1 0 1' "$of_1" 'b 1 1 1001 1' "$stop"
+verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "$of_2" "$stop"
+verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "$stop" "$of_1"
+verdict 2 undecided "$ever" "$ended" "$of_1" 'a 1 1 1001 1' "$stop"
+verdict 2 undecided "$ever" "$over" "$ended" 'a 1 1 0 1' 'process.end 2 2 1000 2' "$of_2" "$stop"
+verdict 2 undecided "$ever" 'type process.exit s32 pid' 'a 1 1 0 1' 'process.exit 1 1 1000 1' "$stop"
+verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "posix_trace_overflow 0 0 500" "$of_1" "$stop"
+verdict 2 undecided "$ever" "$ended" 'start 0 b' 'a 1 1 0 1' "$of_1" "$stop"
+verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "$of_1" "$stop" 'lost b 5'
+verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "$of_1" "$stop" 'lost b 5 2'
+verdict 1 violated "$ever" "$ended" 'a 1 1 0 1' 'a 2 2 0 1' "$of_1" "$stop"
+check "each process has its own end" has out '(2 events, 1 violation, 1 undecided)$'
 # After --end no event is known; before --begin only the filter is known.
 printf '%s\n' 'type a u32 id' 'type b u32 id' 'start 0 b' "a 1 1 1$s 1" "a 1 1 8$s 2" | "$compose" "$tmp/gaps"
 echo "$within" >"$tmp/rule"

@@ -8,6 +8,9 @@
  * events in the log. Therefore the obligation is kept until an event is more than WANTED_LATE_NS
  * later than the end of this time. Until then, an event that was recorded in time still meets the
  * obligation.
+ *
+ * If the process of an obligation has ended, no event can meet the obligation any more, except one
+ * that was recorded before the end. Such an obligation survives gaps of the log that begin later.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +34,9 @@ struct pending {
 	uint32_t older, younger;
 	/* its time passed before a gap in the log, so the gap does not make it undecided */
 	bool certain;
+	/* the log showed the end of its process before a gap could hide events of the process */
+	bool is_orphan;
+	int64_t ended_ns;        /* no event of the process is later; INT64_MAX: not known */
 	char text[KEY_BYTES];    /* the key as text, which the message shows */
 };
 
@@ -111,7 +117,9 @@ static void close_violated(struct judge *judge, size_t index, uint32_t at)
 	const struct pending *pending = &judge->pending[at];
 	char span[BRIEF_BYTES], why[BRIEF_BYTES + 16];
 
-	if (rule->within_ns)
+	if (pending->is_orphan && !is_over(rule, pending, judge->last_ns, 0))
+		snprintf(why, sizeof(why), " before the process ended");
+	else if (rule->within_ns)
 		snprintf(why, sizeof(why), " within %s", brief_ns(span, (double)rule->within_ns));
 	else
 		snprintf(why, sizeof(why), " up to the end of the log");
@@ -132,6 +140,12 @@ static bool is_blind(const struct judge *judge, size_t index)
 	return sight_is_blind(&judge->sight) || judge->hidden[index];
 }
 
+/* Returns true if an obligation whose time has passed is certainly violated. */
+static bool is_proved(const struct judge *judge, size_t index, const struct pending *pending)
+{
+	return pending->certain || pending->is_orphan || !is_blind(judge, index);
+}
+
 /*
  * Closes the obligations of a rule whose time has passed. The list is in order of age, so the loop
  * ends at the first obligation whose time has not passed.
@@ -145,7 +159,7 @@ static void expire_rule(struct judge *judge, size_t index, int64_t now_ns)
 
 		if (!is_over(rule, &judge->pending[at], now_ns, WANTED_LATE_NS))
 			return;
-		if (judge->pending[at].certain || !is_blind(judge, index))
+		if (is_proved(judge, index, &judge->pending[at]))
 			close_violated(judge, index, at);
 		else
 			close_undecided(judge, index, at);
@@ -171,7 +185,7 @@ static void free_overdue(struct judge *judge)
 		if (at == NONE ||
 		    !is_over(&judge->rules->rule[i], &judge->pending[at], judge->last_ns, 0))
 			continue;
-		if (judge->pending[at].certain || !is_blind(judge, i))
+		if (is_proved(judge, i, &judge->pending[at]))
 			close_violated(judge, i, at);
 		else
 			close_undecided(judge, i, at);
@@ -271,7 +285,8 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		return;
 	}
 	pending = &judge->pending[at];
-	pending->certain = false;
+	pending->certain = pending->is_orphan = false;
+	pending->ended_ns = INT64_MAX;
 	pending->time_ns = reading->event.time_ns;
 	pending->pid = reading->event.info.posix_pid;
 	pending->tid = reading->event.tid;
@@ -283,6 +298,31 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 	else
 		judge->pending[pending->older].younger = at;
 	judge->last[index] = at;
+}
+
+void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns)
+{
+	for (size_t i = 0; i < judge->rules->count; i++) {
+		bool blind = is_blind(judge, i);
+
+		for (uint32_t at = judge->first[i]; at != NONE; at = judge->pending[at].younger) {
+			struct pending *pending = &judge->pending[at];
+
+			if (pending->pid != pid || pending->time_ns > ended_ns)
+				continue;
+			pending->is_orphan |= !blind;
+			if (pending->ended_ns > ended_ns)
+				pending->ended_ns = ended_ns;
+		}
+	}
+}
+
+/* An event without its key may meet any obligation of its process, also after the process ended. */
+static void adopt_orphans(struct judge *judge, size_t index, const struct reading *reading)
+{
+	for (uint32_t at = judge->first[index]; at != NONE; at = judge->pending[at].younger)
+		if (judge->pending[at].pid == reading->event.info.posix_pid)
+			judge->pending[at].is_orphan = false;
 }
 
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
@@ -298,12 +338,18 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	 * passed becomes undecided.
 	 */
 	if (!has_key(use, reading)) {
+		adopt_orphans(judge, index, reading);
 		every_cut_rule(judge, index, reading->event.time_ns);
 		return;
 	}
 	key = key_of(judge, use, reading, NULL);
-	/* The event meets the youngest obligation with this key whose time has not passed. */
+	/*
+	 * The event meets the youngest obligation with this key whose time has not passed. If the
+	 * process of the obligation ended before the event, a later process with the same number
+	 * recorded the event.
+	 */
 	while (at != NONE && (judge->pending[at].key != key ||
+			      reading->event.time_ns > judge->pending[at].ended_ns ||
 			      is_over(use->rule, &judge->pending[at], reading->event.time_ns, 0)))
 		at = judge->pending[at].older;
 	if (at != NONE)
@@ -321,7 +367,7 @@ void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns)
 
 		next = pending->younger;
 		pending->certain |= !blind && is_over(rule, pending, since_ns, 0);
-		if (!pending->certain)
+		if (!pending->certain && !pending->is_orphan)
 			close_undecided(judge, index, at);
 	}
 }
@@ -332,7 +378,8 @@ void every_cut(struct judge *judge, int64_t since_ns)
 		every_cut_rule(judge, i, since_ns);
 }
 
-void every_finish(struct judge *judge, bool is_whole)
+/* "is_full" means that the log was full, so it may lack events from before the end of a process. */
+void every_finish(struct judge *judge, bool is_whole, bool is_full)
 {
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		const struct rule *rule = &judge->rules->rule[i];
@@ -346,7 +393,7 @@ void every_finish(struct judge *judge, bool is_whole)
 			 * If the time of the obligation had not passed, the awaited event may have
 			 * occurred after the end of the log.
 			 */
-			if (pending->certain ||
+			if (pending->certain || (pending->is_orphan && !is_full) ||
 			    (!blind && (is_over(rule, pending, judge->last_ns, 0) ||
 					(!rule->within_ns && is_whole))))
 				close_violated(judge, i, at);

@@ -315,7 +315,8 @@ static void judge_count(struct judge *judge, struct rule *rule)
 	if (count_holds(rule) || (rule->undecided && !(is_bound && rule->cases >= rule->number)))
 		return;
 	judge_violation(judge, rule, judge->last_ns == INT64_MIN ? 0 : judge->last_ns, 0, 0,
-			"%llu event%s %s", (unsigned long long)rule->cases,
+			"%s%llu event%s %s", rule->lost ? "at least " : "",
+			(unsigned long long)rule->cases,
 			text_plural(rule->cases), rule->first.pattern);
 }
 
@@ -325,7 +326,7 @@ static void judge_count(struct judge *judge, struct rule *rule)
  */
 void judge_end(struct judge *judge, bool is_damaged)
 {
-	every_finish(judge, sight_has_end(judge, is_damaged));
+	every_finish(judge, sight_has_end(judge, is_damaged), sight_was_full(judge));
 	judge->err = sight_losses(judge, is_damaged);
 	for (size_t i = 0; i < judge->rules->count; i++)
 		if (judge->rules->rule[i].kind == RULE_COUNT)

@@ -4,7 +4,8 @@
  *
  * An event that another event must follow is called an obligation. An obligation is open until the
  * other event arrives, until the span "within" of the rule has passed, until the log ends, or until
- * events may be missing (sight.h). If events may be missing, the obligation is undecided. It is
+ * events may be missing (sight.h). If the log shows the end of the process before a gap, the gap
+ * does not matter, because an ended process has no events that the gap could hide. If events may be missing, the obligation is undecided. It is
  * also undecided if the pool has no room for it.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
@@ -107,10 +108,16 @@ void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
 
 /*
- * Closes all obligations at the end of the log. is_whole means that no event is missing behind the
- * last event.
+ * Notes that a process has ended. "ended_ns" is a time after which the process has no event, or
+ * INT64_MAX if the process may still have events, which its remaining threads recorded.
  */
-void every_finish(struct judge *judge, bool is_whole);
+void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns);
+
+/*
+ * Closes all obligations at the end of the log. is_whole means that no event is missing behind the
+ * last event, is_full that events are missing because the log was full.
+ */
+void every_finish(struct judge *judge, bool is_whole, bool is_full);
 
 /* In rate.c: judges an event of a rule "rate". */
 void rate_event(struct judge *judge, struct rule *rule, const struct reading *reading);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/field.h"
 #include "log/losses.h"
 #include "log/shimloss.h"
 #include "log/sysdata.h"
@@ -59,6 +60,28 @@ static void filter_changed(struct judge *judge, const struct posix_trace_event_n
 	}
 }
 
+/*
+ * Notes the end of a process. A parent or the recorder records posixtrace_ended after it has waited
+ * for the process, or has seen that the process no longer exists. A process records process.end
+ * itself, as its last event, but its other threads may still record events until the kernel ends
+ * them. The event process.exit is no end, because handlers of atexit() follow.
+ */
+static void note_ended(struct judge *judge, const struct reading *reading)
+{
+	const struct posix_trace_event_np *event = &reading->event;
+	const struct log_type *type = reading->type;
+	bool is_over = !strcmp(type->name, "posixtrace_ended");
+	struct posix_trace_value_np value;
+	int field;
+
+	if (!is_over && strcmp(type->name, "process.end") != 0)
+		return;
+	field = field_index(type->schema, "pid");
+	if (field >= 0 && posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
+						   event->data_len, 0, &value))
+		every_ended(judge, (pid_t)value.u64, is_over ? event->time_ns : INT64_MAX);
+}
+
 void sight_event(struct judge *judge, const struct reading *reading)
 {
 	const struct posix_trace_event_np *event = &reading->event;
@@ -101,6 +124,10 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	case POSIX_TRACE_FILTER:
 		filter_changed(judge, event);
 		break;
+	default:
+		if (*reading->type->name == 'p' && !sight->past)
+			note_ended(judge, reading);
+		break;
 	}
 }
 
@@ -115,6 +142,14 @@ bool sight_has_end(const struct judge *judge, bool is_damaged)
 	return !is_damaged && !sight_is_blind(&judge->sight) &&
 	       !posix_trace_get_ledger_np(judge->log->trid, &total) &&
 	       !total.lost[POSIX_TRACE_LOST_LOG_FULL_NP] && !total.unread;
+}
+
+bool sight_was_full(const struct judge *judge)
+{
+	struct posix_trace_ledger_np total;
+
+	return posix_trace_get_ledger_np(judge->log->trid, &total) ||
+	       total.lost[POSIX_TRACE_LOST_LOG_FULL_NP];
 }
 
 /* ------------------------------------------------------------------ losses */

@@ -44,4 +44,7 @@ int sight_losses(struct judge *judge, bool is_damaged);
 /* Returns true if no event is missing behind the log's last event. */
 bool sight_has_end(const struct judge *judge, bool is_damaged);
 
+/* Returns true if events are missing because the log was full, or if this is not known. */
+bool sight_was_full(const struct judge *judge);
+
 #endif

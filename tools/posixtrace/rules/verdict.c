@@ -125,7 +125,8 @@ static void put_numbers(struct out *out, const struct rule *rule)
 	out_printf(out, "%llu event%s, %llu violation%s", (unsigned long long)rule->cases,
 		   text_plural(rule->cases), (unsigned long long)rule->violations,
 		   text_plural(rule->violations));
-	if (rule->undecided)
+	/* If a rule "count" is violated in spite of losses, the losses leave nothing undecided. */
+	if (rule->undecided && !(rule->kind == RULE_COUNT && rule->violations))
 		out_printf(out, ", %llu undecided", (unsigned long long)rule->undecided);
 	if (rule->lost)
 		out_printf(out, "; %llu event%s of its types %s lost",
