@@ -5,8 +5,9 @@
  * An event that another event must follow is called an obligation. An obligation is open until the
  * other event arrives, until the span "within" of the rule has passed, until the log ends, or until
  * events may be missing (sight.h). If the log shows the end of the process before a gap, the gap
- * does not matter, because an ended process has no events that the gap could hide. If events may be missing, the obligation is undecided. It is
- * also undecided if the pool has no room for it.
+ * does not matter, because an ended process has no events that the gap could hide. Otherwise an
+ * obligation that is open at a gap is undecided. It is also undecided if the pool has no room for
+ * it.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
