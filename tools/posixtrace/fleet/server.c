@@ -77,6 +77,19 @@ static bool has_answer(const char *sql)
 	return !strncmp(sql, "SELECT ", strlen("SELECT "));
 }
 
+/* Returns the " FROM " of the statement that is not in parentheses, or NULL. */
+static const char *find_from(const char *sql)
+{
+	int depth = 0;
+
+	for (; *sql; sql++) {
+		depth += (*sql == '(') - (*sql == ')');
+		if (!depth && !strncmp(sql, " FROM ", strlen(" FROM ")))
+			return sql;
+	}
+	return NULL;
+}
+
 /*
  * Sets the reason of a failure: the URL without parameters, the beginning of the statement, and the
  * text "what".
@@ -84,7 +97,7 @@ static bool has_answer(const char *sql)
 static void set_reason(struct server *server, const char *sql, const char *what)
 {
 	struct bytes base = { .at = NULL };
-	const char *from = strstr(sql, " FROM ");
+	const char *from = find_from(sql);
 	const char *begin = sql;
 	int verb = (int)strcspn(sql, "(");
 
