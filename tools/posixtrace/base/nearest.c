@@ -90,6 +90,40 @@ void nearest_offer(struct nearest *nearest, const char *name)
 		offer_part(nearest, name, dot + 1, 1);
 }
 
+/* The length of a word of a printed list. The words "and" and "or" only join the others. */
+static size_t listed_word(const char *at)
+{
+	size_t len = strcspn(at, ", ");
+
+	return (len == 3 && !memcmp(at, "and", 3)) || (len == 2 && !memcmp(at, "or", 2)) ? 0 : len;
+}
+
+const char *nearest_among(const char *given, size_t len, const char *words)
+{
+	char name[NEAREST_BYTES + 1], word[2][NEAREST_BYTES + 1];
+	struct nearest nearest;
+	unsigned free_word = 0;
+
+	if (len > NEAREST_BYTES)
+		len = 0;
+	memcpy(name, given, len);
+	name[len] = '\0';
+	nearest_begin(&nearest, name);
+	for (const char *at = words; *at; at += strcspn(at, ", "), at += strspn(at, ", ")) {
+		size_t bytes = listed_word(at);
+
+		if (!bytes || bytes > NEAREST_BYTES)
+			continue;
+		memcpy(word[free_word], at, bytes);
+		word[free_word][bytes] = '\0';
+		nearest_offer(&nearest, word[free_word]);
+		/* The nearest name must remain valid, so the next word uses the other buffer. */
+		if (nearest.name == word[free_word])
+			free_word = !free_word;
+	}
+	return nearest_hint(&nearest);
+}
+
 const char *nearest_hint(const struct nearest *nearest)
 {
 	static char hint[NEAREST_BYTES + 32];

@@ -26,4 +26,10 @@ void nearest_offer(struct nearest *nearest, const char *name);
  */
 const char *nearest_hint(const struct nearest *nearest);
 
+/*
+ * Returns the hint for a word of a fixed list. "given" need not end with a null byte. "words" is
+ * the list as messages print it: "loop, until-full and flush".
+ */
+const char *nearest_among(const char *given, size_t len, const char *words);
+
 #endif

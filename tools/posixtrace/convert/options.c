@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/say.h"
 #include "base/when.h"
 #include "convert/flow.h"
@@ -37,7 +38,10 @@ const char *fmt_option_at(const struct fmt_flow *flow, const char *name, size_t 
 
 bool fmt_option_wrong(struct fmt_flow *flow, const char *name, const char *accepted)
 {
-	say("--%s %s: must be %s", name, fmt_option(flow, name), accepted);
+	const char *given = fmt_option(flow, name);
+
+	say("--%s %s: must be %s%s", name, given, accepted,
+	    nearest_among(given, strlen(given), accepted));
 	flow->status = tool_worse(flow->status, TOOL_USAGE);
 	return false;
 }

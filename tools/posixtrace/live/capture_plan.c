@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "live/rotation.h"
@@ -43,7 +44,8 @@ static bool find_policy(const char *option, const struct policy *policy, const c
 		}
 		strcat(strcat(known, at == policy ? "" : at[1].name ? ", " : " and "), at->name);
 	}
-	say("%s %s: no such policy; there are %s", option, text_given(name), known);
+	say("%s %s: no such policy; there are %s%s", option, text_given(name), known,
+	    nearest_among(name, strlen(name), known));
 	return false;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -60,7 +61,8 @@ static bool take_syscalls(struct kernel_plan *plan, const char *which)
 	else if (!strcmp(which, "none"))
 		plan->calls = KERNEL_CALLS_NONE;
 	else
-		say("--syscalls=%s: there are all, unseen and none", which);
+		say("--syscalls=%s: there are all, unseen and none%s", text_given(which),
+		    nearest_among(which, strlen(which), "all, unseen and none"));
 	return plan->calls != KERNEL_CALLS_AUTO;
 }
 
@@ -72,7 +74,8 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 		plan->is_optional = arg && !strcmp(arg, "possible");
 		if (!arg || plan->is_optional || !strcmp(arg, "needed"))
 			return 1;
-		say("--sched=%s: there are needed and possible", text_given(arg));
+		say("--sched=%s: there are needed and possible%s", text_given(arg),
+		    nearest_among(arg, strlen(arg), "needed and possible"));
 		return -1;
 	case KERNEL_SAMPLES:
 		return take_sample(plan, arg) ? 1 : -1;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -143,14 +144,18 @@ static bool is_family(const char *name, size_t len)
 /* The shim itself ignores unknown names, because it must not print. So they are checked here. */
 bool preload_families(const char *option, const char *families)
 {
+	static const char known[] =
+		"alloc, lock, lock-hold, io, file, stdio, net, thread, process, "
+		"signal, time, ipc, dl and func, and all, default and none";
+
 	for (const char *p = families;; p++) {
 		size_t len = strcspn(p, ",");
 
 		if (!is_family(p, len)) {
-			say("%s %s: no such family; there are alloc, lock, lock-hold, io, file, "
-			    "stdio, net, thread, process, signal, time, ipc, dl and func, and all, "
-			    "default and none",
-			    option, text_given(families));
+			const size_t minus = len && *p == '-';
+
+			say("%s %s: no such family; there are %s%s", option, text_given(families),
+			    known, nearest_among(p + minus, len - minus, known));
 			return false;
 		}
 		p += len;

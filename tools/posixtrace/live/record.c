@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/outfile.h"
 #include "base/quantity.h"
 #include "base/say.h"
@@ -119,8 +120,8 @@ static bool take_snapshot_on(const char *when)
 		while (i < 4 && (strlen(names[i].name) != len || memcmp(names[i].name, p, len)))
 			i++;
 		if (i == 4) {
-			say("--snapshot-on %s: there are exit, crash and SIGUSR1",
-			    text_given(when));
+			say("--snapshot-on %s: there are exit, crash and SIGUSR1%s",
+			    text_given(when), nearest_among(p, len, "exit, crash and SIGUSR1"));
 			return false;
 		}
 		record.snapshot |= names[i].bit;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/out.h"
 #include "base/path.h"
 #include "base/say.h"
@@ -661,7 +662,8 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 		options->by_start = !strcmp(optarg, "start");
 		if (options->by_start || !strcmp(optarg, "clock"))
 			return true;
-		say("--align %s: must be clock or start", optarg);
+		say("--align %s: must be clock or start%s", optarg,
+		    nearest_among(optarg, strlen(optarg), "clock or start"));
 		return false;
 	case MERGE_CLOCK_ERROR:
 		return merge_add_error(&options->clocks, optarg);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/table.h"
@@ -71,7 +72,8 @@ bool symbols_option(int option, const char *value)
 		return module_add_dir(value);
 	case SYMBOLS_DEMANGLE:
 		if (value && strcmp(value, "simple") != 0 && strcmp(value, "full") != 0) {
-			say("--demangle=%s: the forms are simple and full", text_given(value));
+			say("--demangle=%s: the forms are simple and full%s", text_given(value),
+			    nearest_among(value, strlen(value), "simple and full"));
 			return false;
 		}
 		form = value && !strcmp(value, "full") ? NAMES_FULL : NAMES_SIMPLE;
