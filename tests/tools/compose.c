@@ -18,8 +18,9 @@
  *	child PID PARENT FROM                a process that has the mappings of its parent
  *	NAME PID TID TIME [@MARK]... [VALUE]...     an event; values are of the fields of the
  *	                                     schema. Marks: @late, its writer was held up; @cut, it
- *	                                     was truncated; @0x4005d0, its address; @hex, the values
- *	                                     are all its data, in hexadecimal digits
+ *	                                     was truncated; @0x4005d0, its address; @thread=0x7f00,
+ *	                                     its pthread_t, otherwise TID; @hex, the values are all
+ *	                                     its data, in hexadecimal digits
  *	late NAME PID TID TIME ...           as @late
  *	start TIME [NAME]...                 a start, with these types in the filter
  *	filter TIME [NAME]...                a change from the filter before to these types
@@ -238,6 +239,8 @@ static void mark(const char *text, struct posix_trace_event_np *event, bool *is_
 		event->info.posix_truncation_status = POSIX_TRACE_TRUNCATED_RECORD;
 	else if (!strcmp(text, "@hex"))
 		*is_hex = true;
+	else if (!strncmp(text, "@thread=", 8))
+		event->info.posix_thread_id = (pthread_t)strtoull(text + 8, NULL, 0);
 	else
 		event->info.posix_prog_address = (void *)(uintptr_t)strtoull(text + 1, NULL, 0);
 }

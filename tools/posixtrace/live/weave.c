@@ -115,27 +115,56 @@ int weave_by_thread(const void *a, const void *b)
 				  (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Reads the threads of the old log, because the kernel does not know their pthread_t. */
+/* A thread of the old log, and the number of its events. */
+struct counted {
+	struct posix_trace_thread_np thread;
+	uint64_t events;
+};
+
+/* Compares two threads; of the same thread, the one with most events comes first. */
+static int order_counted(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+	const int order = weave_by_thread(&x->thread, &y->thread);
+
+	return order ? order : (x->events < y->events) - (x->events > y->events);
+}
+
+/*
+ * Reads the threads of the old log, because the kernel does not know their pthread_t. A thread that
+ * executed another program has several of them. The one with most events is used: the child of the
+ * recorder, for example, records one event before it executes the program.
+ */
 static int read_threads(struct weave *weave)
 {
-	for (size_t i = 0;; i++) {
-		struct posix_trace_ledger_np ledger;
-		int end = 0, err;
+	struct counted *found = NULL;
+	size_t count = 0;
+	int err, end = 0;
 
-		if (!vec_grow(&weave->thread, weave->threads, 1))
+	do {
+		struct posix_trace_ledger_np ledger;
+
+		if (!vec_grow(&found, count, 1)) {
+			free(found);
 			return ENOMEM;
-		err = posix_trace_get_ledger_thread_np(weave->from, i,
-						       &weave->thread[weave->threads], &ledger,
-						       &end);
-		if (err)
-			return err;
-		if (end)
-			break;
-		weave->threads++;
+		}
+		err = posix_trace_get_ledger_thread_np(weave->from, count, &found[count].thread,
+						       &ledger, &end);
+		if (!err && !end)
+			found[count++].events = ledger.called;
+	} while (!err && !end);
+	if (count)
+		qsort(found, count, sizeof(*found), order_counted);
+	for (size_t i = 0; !err && i < count; i++) {
+		if (i && !weave_by_thread(&found[i].thread, &found[i - 1].thread))
+			continue;
+		if (!vec_grow(&weave->thread, weave->threads, 1))
+			err = ENOMEM;
+		else
+			weave->thread[weave->threads++] = found[i].thread;
 	}
-	if (weave->threads)
-		qsort(weave->thread, weave->threads, sizeof(*weave->thread), weave_by_thread);
-	return 0;
+	free(found);
+	return err;
 }
 
 void weave_serve(struct weave *weave)

@@ -199,23 +199,46 @@ static void end_names(struct history *history)
 }
 
 /*
+ * Returns whether the program recorded the event itself. The recorder looks up the pthread_t for its
+ * events about a thread. The thread may have had another one before it executed a program.
+ */
+static bool is_own(const struct plan *plan)
+{
+	switch (plan->kind) {
+	case PLAN_IN:
+	case PLAN_OUT:
+	case PLAN_WAKE:
+	case PLAN_EXIT:
+	case PLAN_STATE:
+	case PLAN_SAMPLE:
+	case PLAN_FAULT:
+		return false;
+	case PLAN_CALL:
+		return plan->name != NAME_LAUNCH && plan->name != NAME_RECORDER;
+	default:
+		return true;
+	}
+}
+
+/*
  * Returns the thread of an event and adds it if it is new. Returns NULL if there are too many
  * threads or if memory is lacking. If there are too many threads, the events of new threads are
  * ignored, which is no error. The pointer is valid until the next new thread.
  */
-static struct history_thread *thread_of(struct history *history,
+static struct history_thread *thread_of(struct history *history, const struct plan *plan,
 					const struct posix_trace_event_np *event)
 {
+	const uint64_t pthread = (uint64_t)event->info.posix_thread_id;
 	struct history_thread *thread = make_thread(history, event->info.posix_pid, event->tid,
 						    lives_of_event(history, event), event->time_ns);
 
 	if (!thread)
 		return NULL;
-	if (event->info.posix_thread_id &&
-	    thread->pthread != (uint64_t)event->info.posix_thread_id) {
-		thread->pthread = (uint64_t)event->info.posix_thread_id;
+	if (pthread && thread->pthread != pthread && (is_own(plan) || !thread->has_own_pthread)) {
+		thread->pthread = pthread;
 		take_name(history, thread);
 	}
+	thread->has_own_pthread |= pthread && is_own(plan);
 	if (event->time_ns < thread->first_ns)
 		thread->first_ns = event->time_ns;
 	if (event->time_ns > thread->last_ns)
@@ -901,7 +924,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return;
 	lives_note(history, plan, type, event);
-	thread = thread_of(history, event);
+	thread = thread_of(history, plan, event);
 	if (!thread || stacks_take(&history->stacks, type, event))
 		return;
 	/*

@@ -199,6 +199,7 @@ struct history_thread {
 	pid_t vchild;
 	uint32_t life;         /* of the process, see why/lives.h */
 	uint64_t pthread;
+	bool has_own_pthread;  /* from an event that the program recorded itself */
 	int64_t first_ns, last_ns;
 	uint64_t events;
 	char name[64];         /* of the thread or its program; empty: none */
