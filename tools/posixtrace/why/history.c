@@ -199,8 +199,8 @@ static void end_names(struct history *history)
 }
 
 /*
- * Returns whether the program recorded the event itself. The recorder looks up the pthread_t for its
- * events about a thread. The thread may have had another one before it executed a program.
+ * Returns whether the program recorded the event itself. The recorder looks up the pthread_t for
+ * its events about a thread. The thread may have had another one before it executed a program.
  */
 static bool is_own(const struct plan *plan)
 {

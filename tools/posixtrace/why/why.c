@@ -496,9 +496,12 @@ static void say_not_between(const struct history_thread *thread)
 		say("--between: %s is later than %s", options.from_text, options.to_text);
 	else
 		say("--between %s %s: thread %d has no two events at different times there; its "
-		    "events are from %s to %s", options.from_text, options.to_text,
+		    "events are from %s to %s%s", options.from_text, options.to_text,
 		    (int)thread->tid, when_string(first, thread->first_ns, why.form),
-		    when_string(last, thread->last_ns, why.form));
+		    when_string(last, thread->last_ns, why.form),
+		    /* A time of day or a time since 1970 that is far from the log. */
+		    *options.from_text == '+' ? "" :
+		    "; a time such as +0.2s counts from the first event");
 }
 
 /* Adds the window of one thread. Returns a status of the tool, after a message if it is not 0. */
