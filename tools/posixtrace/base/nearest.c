@@ -104,6 +104,9 @@ const char *nearest_among(const char *given, size_t len, const char *words)
 	struct nearest nearest;
 	unsigned free_word = 0;
 
+	/* The message already says which word is right if there is only one. */
+	if (!words[strcspn(words, ", ")])
+		return "";
 	if (len > NEAREST_BYTES)
 		len = 0;
 	memcpy(name, given, len);

@@ -28,7 +28,7 @@ const char *nearest_hint(const struct nearest *nearest);
 
 /*
  * Returns the hint for a word of a fixed list. "given" need not end with a null byte. "words" is
- * the list as messages print it: "loop, until-full and flush".
+ * the list as messages print it: "loop, until-full and flush". A list of one word has no hint.
  */
 const char *nearest_among(const char *given, size_t len, const char *words);
 
