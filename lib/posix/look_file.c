@@ -14,7 +14,6 @@
 #include <trace_np.h>
 
 #include "base/io.h"
-#include "base/proc.h"
 #include "observe/image.h"
 #include "posix/call.h"
 #include "posix/faults.h"
@@ -35,16 +34,17 @@ static void report_fault(const struct ptx_image *image, uint64_t offset, uint64_
 
 /*
  * Stores in *holds whether the caller's own open file description has a lock of flock(). Returns
- * false if /proc does not show this.
+ * false if /proc does not show this. The path is that of the calling thread: a main thread that has
+ * ended has no descriptors any more, and unshare(2) can give a thread descriptors of its own.
  */
 static bool find_own_lock(int fd, bool *holds)
 {
-	char file[16 + PTX_IO_DIGITS] = "fdinfo/", digits[PTX_IO_DIGITS], path[PTX_PROC_PATH];
+	char path[32 + PTX_IO_DIGITS] = "/proc/thread-self/fdinfo/", digits[PTX_IO_DIGITS];
 	char text[FDINFO_BYTES];
 	size_t len;
 
-	strcat(file, ptx_io_digits((uint64_t)fd, digits));
-	len = ptx_io_read_text(ptx_proc_path(path, PTX_PROC_SELF, file), text, sizeof(text));
+	strcat(path, ptx_io_digits((uint64_t)fd, digits));
+	len = ptx_io_read_text(path, text, sizeof(text));
 	*holds = strstr(text, "FLOCK") != NULL;
 	/* If the text may have been truncated, the line of the lock may be missing. */
 	return *holds || (len > 0 && len < sizeof(text) - 1);

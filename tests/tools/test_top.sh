@@ -74,7 +74,7 @@ check "top fails if its reader goes away" test "$(cat "$tmp/status")" -ne 0
 "${top_builddir:-..}/tests/tools/states" &
 states=$!
 until_true test "$(cat /proc/$states/task/*/comm 2>/dev/null | grep -c -e spinner -e sleeper)" -eq 3
-top 0 -p $states --once -d 500ms
+top 0 -p $states --once -d 2s
 name_of_call=
 cat /proc/$states/syscall >"$tmp/why" 2>&1 && name_of_call='  in clock_nanosleep'
 kill -KILL $states
@@ -88,7 +88,7 @@ is_state() {
 }
 check "a thread that sleeps is blocked" is_state sleeper 0 2
 check "its system call follows its name" has out "  sleeper$name_of_call\$"
-check "threads that compete for a processor run or are ready" is_state spinner 90 100
+check "threads that compete for a processor run or are ready" is_state spinner 50 100
 
 # Durations and locks.
 "${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"
