@@ -232,8 +232,7 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
  * same id. The comparison of the identities then returns PTX_OTHER, which means that the process
  * with the given identity is dead.
  */
-static enum ptx_life life_of_same(uint32_t pid, int pidfd,
-				  const struct ptx_identity *identity)
+static enum ptx_life life_of_same(uint32_t pid, int pidfd, const struct ptx_identity *identity)
 {
 	enum ptx_life life = life_by(pid, pidfd);
 	struct ptx_identity now = { 0 };

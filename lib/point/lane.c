@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/compiler.h"
 #include "ring/skip.h"
 
 /*

@@ -300,9 +300,19 @@ static void find_interrupted(pid_t pid, struct procfile_call *call)
 }
 
 /*
- * Finds the system call in which a thread is blocked. Returns false if the thread is in no system
+ * Reads the system call in which a thread is blocked. Returns false if the thread is in no system
  * call, if its process has another word size, or if the kernel refuses access.
  */
+static bool read_call(pid_t pid, pid_t tid, struct procfile_call *call)
+{
+	if (procfile_call(pid, tid, call) != PROCFILE_IN_CALL || !is_same_class(pid))
+		return false;
+	if (call->number == SYS_restart_syscall)
+		find_interrupted(pid, call);
+	return true;
+}
+
+/* Finds the system call in which a thread is blocked. Returns false if read_call() does. */
 static bool find_call(struct look *look, const struct blocked_thread *thread,
 		      struct found *found)
 {
@@ -312,11 +322,8 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 	struct procfile_call call;
 
 	*found = (struct found){ .fd = -1 };
-	if (procfile_call(thread->pid, thread->tid, &call) != PROCFILE_IN_CALL ||
-	    !is_same_class(thread->pid))
+	if (!read_call(thread->pid, thread->tid, &call))
 		return false;
-	if (call.number == SYS_restart_syscall)
-		find_interrupted(thread->pid, &call);
 	row = find_row(call.number);
 	if (row) {
 		snprintf(found->call, sizeof(found->call), "%s", row->name);
@@ -351,14 +358,9 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 
 const char *blocked_call_name(pid_t pid, pid_t tid)
 {
-	const struct call_row *row;
 	struct procfile_call call;
+	const struct call_row *row = read_call(pid, tid, &call) ? find_row(call.number) : NULL;
 
-	if (procfile_call(pid, tid, &call) != PROCFILE_IN_CALL || !is_same_class(pid))
-		return NULL;
-	if (call.number == SYS_restart_syscall)
-		find_interrupted(pid, &call);
-	row = find_row(call.number);
 	return row ? row->name : NULL;
 }
 

@@ -310,6 +310,9 @@ enum state_result shipment_start(struct shipment *shipment);
  */
 bool shipment_is_current(const struct shipment *shipment);
 
+/* Returns the present layout of the tables. Without a server, this is the layout of new tables. */
+enum fleet_layout shipment_layout(const struct shipment *shipment);
+
 /* Sets the members "host", "source" and "day" of the shipment from the log's information. */
 void shipment_identify(struct shipment *shipment, const struct posix_trace_loginfo_np *info);
 

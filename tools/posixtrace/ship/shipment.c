@@ -474,6 +474,11 @@ static bool send_log(struct shipment *shipment)
 	return send_events(shipment) && !ship_stopped;
 }
 
+enum fleet_layout shipment_layout(const struct shipment *shipment)
+{
+	return shipment->link ? shipment->link->layout : FLEET_COMPACT;
+}
+
 /*
  * Prepares the block, and the struct query for the tables of the command query, as query_prepare()
  * of that command does.
@@ -487,7 +492,7 @@ static bool prepare_query(struct shipment *shipment)
 	shipment->only.events_of = calloc(shipment->log->types + 1,
 					  sizeof(*shipment->only.events_of));
 	shipment->fields = fields_new(shipment->log);
-	shipment->layout = shipment->link ? shipment->link->layout : FLEET_COMPACT;
+	shipment->layout = shipment_layout(shipment);
 	rows_columns(&shipment->block, shipment->layout);
 	return shipment->only.events_of && shipment->fields && !shipment->block.failed;
 }

@@ -34,11 +34,6 @@ static sqlite3 *open_tables(struct shipment *shipment)
 	return NULL;
 }
 
-static enum fleet_layout layout_of(const struct shipment *shipment)
-{
-	return shipment->link ? shipment->link->layout : FLEET_COMPACT;
-}
-
 static void make_columns(struct block *block, const struct query_schema *schema)
 {
 	for (size_t i = 0; i < FLEET_ROW_COLUMNS; i++)
@@ -93,7 +88,7 @@ static void put_shared_row(struct shipment *shipment, const struct query_schema 
 	uint32_t nulls = 0;
 
 	put_row_columns(shipment, seq, block);
-	if (layout_of(shipment) == FLEET_COMPACT)
+	if (shipment_layout(shipment) == FLEET_COMPACT)
 		block_u8(block, FLEET_TABLE, (uint8_t)(schema - query_schema));
 	else
 		block_text(block, FLEET_TABLE, schema->name, strlen(schema->name));
@@ -178,7 +173,7 @@ static bool send_table(struct shipment *shipment, sqlite3 *db, int table, bool *
 /* Sends the tables that share a table of the server, by one INSERT if there are few rows. */
 static bool send_shared_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 {
-	const enum fleet_layout layout = layout_of(shipment);
+	const enum fleet_layout layout = shipment_layout(shipment);
 	struct receiver to = { .table = fleet_summary_table(layout), .put = put_shared_row };
 	bool good = true;
 
@@ -203,7 +198,7 @@ static bool send_shared_tables(struct shipment *shipment, sqlite3 *db, bool *is_
  */
 static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 {
-	const enum fleet_layout layout = layout_of(shipment);
+	const enum fleet_layout layout = shipment_layout(shipment);
 	bool good = true;
 
 	for (int i = 0; good && i < QUERY_TABLES; i++)
