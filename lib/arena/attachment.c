@@ -296,7 +296,7 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 {
 	int fd = ptx_arena_fd(arena);
 
-	return ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED && fd >= 0 &&
+	return ptx_attachment_state(word) != PTX_ATTACHMENT_FREE && fd >= 0 &&
 	       has_guardian(fd, bit);
 }
 

@@ -341,14 +341,6 @@ void ptx_flush_release_turn(struct ptx_flush *flush)
 	pthread_mutex_unlock(&flush->turn);
 }
 
-/* A flush writes to the log, too, so the caller waits for the turn. */
-void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
-{
-	ptx_flush_acquire_turn(flush);
-	ptx_log_guarded(flush->log, pid, start);
-	ptx_flush_release_turn(flush);
-}
-
 /*
  * Makes the log as it was after its creation, if the file permits this (CLEAR-07, CLEAR-09).
  * ptx_log_clear() corrects the drain's account: the events of the log become lost. The caller has

@@ -57,12 +57,6 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
 
 /*
- * Stores in the log the process id and the start time of the guardian, which completes the log if
- * this process dies.
- */
-void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
-
-/*
  * Ends the flusher. When the function returns, the flusher has ended, even if another thread has
  * called the function at the same time.
  */

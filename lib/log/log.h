@@ -79,6 +79,18 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
+/*
+ * The two steps of ptx_log_create_beside(), for a log that gets a guardian.
+ * ptx_log_prepare_beside() writes nothing: the file still has its old content. ptx_log_begin()
+ * writes the header with the guardian's process id and start (clock ticks after boot), or with
+ * zeros if there is no guardian. If the writer is killed, the guardian completes the log, and
+ * readers wait for the guardian (FORMAT 2.2, R4). The caller starts the guardian before the header
+ * exists. So a reader never finds a header that does not name the guardian. After an error of
+ * ptx_log_begin() the caller destroys the log.
+ */
+int ptx_log_prepare_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
+int ptx_log_begin(struct ptx_log *log, uint32_t guardian_pid, uint64_t guardian_start);
+
 /* Appends one event to the block in memory. The function does no I/O. */
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
@@ -176,14 +188,6 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
-
-/*
- * Stores the guardian's process id and start (clock ticks after boot) in the file. If the writer is
- * killed, the guardian completes the log, and readers wait for the guardian (FORMAT 2.2, R4). Does
- * nothing if the file cannot seek. If the write fails, readers do not wait for the guardian, but
- * the log is not damaged. So errors are ignored.
- */
-void ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 
 /*
  * From now on, a write to a pipe or device in non-blocking mode fails with EAGAIN if no byte is

@@ -260,29 +260,6 @@ static void open_closing(struct ptx_log *log)
 }
 
 /*
- * Only the closing area is written, so the rest of the header is valid at each moment. If the area
- * is only partly written, its checksum is wrong, and readers ignore it.
- */
-void ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
-{
-	struct ptx_shield shield;
-	size_t done = 0;
-
-	/* In a pipe the closing area cannot be written again. */
-	if (!log->positional)
-		return;
-	/* The guardian's identity is kept, because a later clear writes the header again. */
-	log->guardian_pid = pid;
-	log->guardian_start = start;
-	open_closing(log);
-	ptx_shield_raise(&shield);
-	if (!ptx_log_check_file(log))
-		(void)ptx_io_write_at(log->fd, &log->header->closing, sizeof(log->header->closing),
-				      PTX_LOG_CLOSING_AT, &done);
-	ptx_shield_lower(&shield);
-}
-
-/*
  * For a pipe this function is called once, before any block. For a file it is called again after
  * each clear (FORMAT W5).
  */
@@ -295,6 +272,41 @@ int ptx_log_write_header(struct ptx_log *log)
 }
 
 /*
+ * Makes a log on `fd` that has written nothing yet. *own becomes the log's own descriptor, or -1 if
+ * the log uses `fd`. This function never closes `fd`.
+ */
+static int prepare_log(int fd, const struct ptx_log_facts *facts,
+		       const struct ptx_log_origin *origin, int *own, struct ptx_log **result)
+{
+	struct ptx_log *log;
+	int err;
+
+	err = ptx_log_new(facts, origin, &log);
+	if (err)
+		return err;
+	err = write_file_examine(log, fd, own);
+	if (err)
+		goto undo_new;
+	/* The log uses its own open file description, if there is one. */
+	log->fd = *own >= 0 ? *own : fd;
+	/*
+	 * Before each use of the descriptor, the log checks that the descriptor still leads to this
+	 * file.
+	 */
+	err = EBADF;
+	if (!ptx_file_identify(log->fd, &log->file))
+		goto undo_own;
+	*result = log;
+	return 0;
+undo_own:
+	if (*own >= 0)
+		ptx_io_close(*own);
+undo_new:
+	ptx_log_free(log);
+	return err;
+}
+
+/*
  * `fd` is closed only when no step can fail any more. So after an error the caller still has `fd`,
  * open and unchanged.
  */
@@ -302,75 +314,101 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 			const struct ptx_log_origin *origin, struct ptx_log **result)
 {
 	struct ptx_log *log;
-	int err, own;
+	int own, err = prepare_log(fd, facts, origin, &own, &log);
 
-	err = ptx_log_new(facts, origin, &log);
 	if (err)
 		return err;
-	err = write_file_examine(log, fd, &own);
-	if (err)
-		goto undo_new;
-	/* The log uses its own open file description, if there is one. */
-	log->fd = own >= 0 ? own : fd;
-	/*
-	 * Before each use of the descriptor, the log checks that the descriptor still leads to this
-	 * file.
-	 */
-	err = ptx_file_identify(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
-	if (err)
-		goto undo_own;
+	err = ptx_log_write_header(log);
+	if (err) {
+		if (own >= 0)
+			ptx_io_close(own);
+		ptx_log_free(log);
+		return err;
+	}
 	/* If the log has its own descriptor, the program's descriptor is no longer needed. */
 	if (own >= 0)
 		ptx_io_close(fd);
 	*result = log;
 	return 0;
-undo_own:
-	if (own >= 0)
-		ptx_io_close(own);
-undo_new:
-	ptx_log_free(log);
-	return err;
 }
 
 /* facts->host replaces this machine's name, if the events were recorded on another machine. */
+static void determine_origin(int fd, const struct ptx_log_facts *facts,
+			     struct ptx_log_origin *origin)
+{
+	/* The identity of the file is determined by `fd`, before the log opens the file again. */
+	ptx_log_origin_here(fd, origin);
+	/* facts->host is set in the log of a stream that another machine sent. */
+	if (*facts->host)
+		memcpy(origin->host, facts->host, sizeof(origin->host));
+	/* A log that is written again keeps the time at which the original log began. */
+	if (facts->begin_ns)
+		origin->begin_ns = facts->begin_ns;
+}
+
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
 {
 	struct ptx_log_origin origin;
 	int err, saved = errno;
 
-	/* The identity of the file is determined by `fd`, before the log opens the file again. */
-	ptx_log_origin_here(fd, &origin);
-	/* facts->host is set in the log of a stream that another machine sent. */
-	if (*facts->host)
-		memcpy(origin.host, facts->host, sizeof(origin.host));
-	/* A log that is written again keeps the time at which the original log began. */
-	if (facts->begin_ns)
-		origin.begin_ns = facts->begin_ns;
+	determine_origin(fd, facts, &origin);
 	err = ptx_log_create_from(fd, facts, &origin, log);
 	errno = saved;
 	return err;
 }
 
 /*
- * The shield (base/shield.h) blocks SIGXFSZ and SIGPIPE for this thread, and consumes the signals
- * that the write has raised. The function checks the flags (F_GETFL) before it makes the duplicate,
- * so for a read-only `fd` it returns EBADF and not EMFILE.
+ * The flags (F_GETFL) are checked before the duplicate is made, so the result for a read-only `fd`
+ * is EBADF and not EMFILE.
  */
-int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
+int ptx_log_prepare_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
 {
-	struct ptx_shield shield;
-	int err, own, flags = fcntl(fd, F_GETFL);
+	struct ptx_log_origin origin;
+	int err, beside, own, saved = errno, flags = fcntl(fd, F_GETFL);
 
+	errno = saved;
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return EBADF;
-	err = ptx_file_duplicate(fd, &own);
+	err = ptx_file_duplicate(fd, &beside);
 	if (err)
 		return err;
+	determine_origin(beside, facts, &origin);
+	err = prepare_log(beside, facts, &origin, &own, log);
+	if (err || own >= 0)
+		ptx_io_close(beside);
+	errno = saved;
+	return err;
+}
+
+/*
+ * The shield (base/shield.h) blocks SIGXFSZ and SIGPIPE for this thread, and consumes the signals
+ * that the write has raised.
+ */
+int ptx_log_begin(struct ptx_log *log, uint32_t guardian_pid, uint64_t guardian_start)
+{
+	struct ptx_shield shield;
+	int err;
+
+	/* No guardian completes a log in a pipe (FORMAT 2.2). */
+	if (log->positional) {
+		log->guardian_pid = guardian_pid;
+		log->guardian_start = guardian_start;
+	}
 	ptx_shield_raise(&shield);
-	err = ptx_log_create(own, facts, log);
+	err = ptx_log_write_header(log);
 	ptx_shield_lower(&shield);
+	return err;
+}
+
+int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
+{
+	int err = ptx_log_prepare_beside(fd, facts, log);
+
 	if (err)
-		ptx_io_close(own);
+		return err;
+	err = ptx_log_begin(*log, 0, 0);
+	if (err)
+		ptx_log_destroy(*log);
 	return err;
 }
 

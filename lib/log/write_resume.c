@@ -454,3 +454,18 @@ int ptx_log_reopen(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 {
 	return resume_log(fd, true, result, facts, tally);
 }
+
+/*
+ * A creator in another namespace of process ids cannot know the guardian's id, and stores zeros
+ * (posix/guard_start.c).
+ */
+bool ptx_log_may_be_guarded_by(int fd, uint32_t pid, uint64_t start)
+{
+	struct ptx_log_closing closing;
+	size_t got = 0;
+
+	if (ptx_io_read_at(fd, &closing, sizeof(closing), PTX_LOG_CLOSING_AT, &got) ||
+	    got < sizeof(closing) || !ptx_log_closing_is_valid(&closing) || !closing.guardian_pid)
+		return true;
+	return closing.guardian_pid == pid && (!start || closing.guardian_start == start);
+}

@@ -93,7 +93,7 @@ static int fill_attr(const trace_attr_t *requested, bool has_log, struct ptx_att
 	return 0;
 }
 
-int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log)
+int ptx_posix_prepare_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log)
 {
 	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
 	int err;
@@ -101,7 +101,7 @@ int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct p
 	/* `facts` is zeroed, so that the text has its NUL. */
 	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
 	facts.tick_hz = ptx_clock_hz;
-	err = ptx_log_create_beside(file_desc, &facts, log);
+	err = ptx_log_prepare_beside(file_desc, &facts, log);
 	/*
 	 * A program that made the descriptor of a pipe non-blocking does not want to wait for the
 	 * reader of the pipe.
@@ -112,34 +112,45 @@ int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct p
 }
 
 /*
- * Creates the log in file_desc. The stream already has a view: the watcher of mapped files needs
- * the place of the view's attachment.
+ * Creates the log in file_desc. The stream already has a view: the guardian and the watcher of
+ * mapped files need the place of the view's attachment.
+ *
+ * The guardian starts before the header is written, and the header names it. If this process is
+ * killed between the two steps, the file has no log, and the guardian ends. If it is killed later,
+ * readers of the log wait for the guardian (FORMAT W2, R4). If the header were written first, a
+ * reader could open the log as one without guardian while the guardian completes it.
  */
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
-	struct ptx_mapped *mapped;
+	struct ptx_mapped *mapped = NULL;
 	struct ptx_log *log;
-	int err = ptx_posix_begin_log(stream, file_desc, &log);
+	int err = ptx_posix_prepare_log(stream, file_desc, &log);
 
 	if (err)
 		return err;
-	/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
-	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
-				   stream->target.number, stream->target.same_ids);
-	err = ptx_flush_create(stream->drain, &stream->lock, log,
-			       stream->attr.stream_policy == POSIX_TRACE_FLUSH, mapped,
-			       &stream->flush);
-	if (err) {
-		ptx_log_destroy(log);
-		ptx_mapped_destroy(mapped);
-		return err;
-	}
 	/*
 	 * In a child the registry closes this descriptor, if the descriptor still belongs to the
 	 * log.
 	 */
 	ptx_registry_note_log(stream, ptx_log_descriptor(log));
-	return 0;
+	/* If there is no guardian, the stream works, but a kill leaves the log incomplete. */
+	ptx_guard_start(stream);
+	err = ptx_log_begin(log, stream->guardian.pid, stream->guardian.start);
+	if (!err) {
+		/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
+		mapped = ptx_mapped_create(stream->target.arena, stream->view->bit,
+					   stream->target.pid, stream->target.number,
+					   stream->target.same_ids);
+		err = ptx_flush_create(stream->drain, &stream->lock, log,
+				       stream->attr.stream_policy == POSIX_TRACE_FLUSH, mapped,
+				       &stream->flush);
+	}
+	if (err) {
+		ptx_registry_note_log(stream, -1);
+		ptx_log_destroy(log);
+		ptx_mapped_destroy(mapped);
+	}
+	return err;
 }
 
 /*
@@ -168,6 +179,8 @@ static void destroy_stream(struct ptx_stream *stream, const char *backing)
 		ptx_drain_destroy(stream->drain);
 	if (stream->view)
 		ptx_view_withdraw(stream->view, backing);
+	/* The guardian ends when the stream's place is free. */
+	ptx_guard_end(stream);
 }
 
 /*
@@ -310,12 +323,6 @@ static int create_stream(pid_t pid, const trace_attr_t *requested, enum ptx_stre
 	/* The chunks are memory of the target, which maps them itself. */
 	if (stream->target.arena != &ptx_arena_self)
 		ptx_region_forget(&stream->view->rings);
-	/*
-	 * A stream with log gets a guardian. If there is no guardian, the stream works, but the log
-	 * is not completed after a kill.
-	 */
-	if (kind == PTX_STREAM_LOGGED)
-		ptx_guard_start(stream);
 	return 0;
 undo_build:
 	destroy_stream(stream, backing);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/create.h - begins a log of a stream, for posix/create.c and posix/rotate.c.
+ * posix/create.h - prepares a log of a stream, for posix/create.c and posix/rotate.c.
  *
  * Threads   all functions may run concurrently for different files.
  * Errors    0 or an error number; errno may change, the public functions restore it.
@@ -12,9 +12,9 @@
 #include "posix/stream.h"
 
 /*
- * Begins a log with the attributes of the stream in the file of a descriptor, which the caller
- * keeps. Returns the errors of ptx_log_create_beside().
+ * Prepares a log with the attributes of the stream in the file of a descriptor, which the caller
+ * keeps. Returns the errors of ptx_log_prepare_beside().
  */
-int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log);
+int ptx_posix_prepare_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log);
 
 #endif

@@ -118,6 +118,17 @@ static int resume_log(struct ptx_stream *stream, const struct ptx_guarded *guard
 }
 
 /*
+ * Returns false if the file has the log of another guardian: the creator was killed before it wrote
+ * the header over an older log, or a program has begun another log in the file since.
+ */
+static bool is_own_log(const struct ptx_guarded *guarded)
+{
+	const uint32_t own = (uint32_t)getpid();
+
+	return ptx_log_may_be_guarded_by(guarded->log_fd, own, ptx_identity_start(own));
+}
+
+/*
  * Completes the log: reads what it contains, then adds what the stream still has. EXIT-01,
  * EXIT-02.
  */
@@ -130,6 +141,8 @@ static int complete_stream(struct ptx_stream *stream, const struct ptx_guarded *
 	struct ptx_log *log;
 	int err;
 
+	if (!is_own_log(guarded))
+		return EINVAL;
 	ptx_log_tally_init(&tally);
 	/*
 	 * If bit 0 is set, the creator was killed while it changed to another log. This log may
@@ -203,6 +216,19 @@ static bool is_attached(const struct ptx_arena *arena, const struct ptx_guarded 
 }
 
 /*
+ * Returns true while the stream's creator prepares the stream, has it attached, or removes it. The
+ * result is false when the place is free or belongs to another stream.
+ */
+static bool has_place(const struct ptx_arena *arena, const struct ptx_guarded *guarded)
+{
+	const uint64_t word = atomic_load_explicit(&arena->control->attachment[guarded->bit].word,
+						   memory_order_acquire);
+
+	return ptx_attachment_generation(word) == guarded->generation &&
+	       ptx_attachment_state(word) != PTX_ATTACHMENT_FREE;
+}
+
+/*
  * Returns whether the creator still has the file life_fd mapped. The kernel refuses this seal with
  * EBUSY as long as the file is mapped.
  */
@@ -221,7 +247,7 @@ static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guar
 {
 	const struct timespec look = { .tv_nsec = LIFE_LOOK_MS * 1000000 };
 
-	while (is_attached(arena, guarded) && has_memory(guarded))
+	while (has_place(arena, guarded) && has_memory(guarded))
 		nanosleep(&look, NULL);
 }
 
@@ -258,7 +284,7 @@ static void complete_unused(const struct ptx_guarded *guarded)
 
 	ptx_log_tally_init(&tally);
 	ptx_ledger_init(&ledger);
-	if (ptx_log_resume(guarded->log_fd, &log, &facts, &tally) == 0 &&
+	if (is_own_log(guarded) && ptx_log_resume(guarded->log_fd, &log, &facts, &tally) == 0 &&
 	    ptx_log_append_count(log) == 0)
 		ptx_log_complete(log, &status, &ledger);
 	ptx_log_tally_fini(&tally);

@@ -20,6 +20,9 @@
  * killed, both guardians may live. The guardian whose log has this number completes its log, and
  * the other guardian waits.
  *
+ * A guardian changes only a log whose header names this guardian. So it leaves the file alone if
+ * the creator was killed before it wrote the header, or if a program has put another log there.
+ *
  * Threads   the thread that creates the stream, the one that changes its log, and the one that
  *           shuts it down.
  */
@@ -35,7 +38,10 @@
 #define PTX_LINGER_MAX_MS 3600000u
 
 /*
- * Starts a guardian for a stream that is attached. Called once, by the creator. errno may change.
+ * Starts a guardian for a stream that has a place and a log without a header. Called once, by the
+ * creator, before the stream is attached. The caller writes the header afterwards. It has the
+ * guardian's identity in stream->guardian. The member `pid` is 0 if no guardian has started. errno
+ * may change.
  */
 void ptx_guard_start(struct ptx_stream *stream);
 
@@ -51,11 +57,11 @@ int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
 void ptx_guard_dismiss(struct ptx_guardian *guardian);
 
 /*
- * Waits until the guardian of a stream that was shut down has ended. Until then the guardian has
- * the log open, so the file system cannot be unmounted. Called by shutdown, when the stream's
- * attachment is free. The wait takes four seconds at most: a guardian that does not end by itself,
- * for example because it was stopped, is killed after half of this time. It takes a tenth of a
- * second at most if no descriptor is free, because a zombie cannot be recognized then.
+ * Waits until the guardian of a stream that was shut down, or could not be created, has ended.
+ * Until then the guardian has the log open, so the file system cannot be unmounted. Called when the
+ * stream's attachment is free. The wait takes four seconds at most: a guardian that does not end by
+ * itself, for example because it was stopped, is killed after half of this time. The wait takes a
+ * tenth of a second at most if no descriptor is free, because a zombie cannot be recognized then.
  */
 void ptx_guard_end(struct ptx_stream *stream);
 

@@ -30,7 +30,6 @@
 #include "base/libc.h"
 #include "base/life.h"
 #include "base/quiet.h"
-#include "flush/flush.h"
 #include "point/view.h"
 #include "posix/guard.h"
 #include "posix/registry.h"
@@ -286,8 +285,6 @@ void ptx_guard_start(struct ptx_stream *stream)
 
 	if (life_fd >= 0)
 		close(life_fd);
-	if (stream->guardian.pid)
-		ptx_flush_guarded(stream->flush, stream->guardian.pid, stream->guardian.start);
 }
 
 /*

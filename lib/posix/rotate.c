@@ -46,22 +46,23 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 {
 	struct ptx_guardian guardian = { .pid = 0 };
 	struct ptx_flush_next next;
+	bool has_header;
 	int err;
 
 	/* The log would overwrite itself. */
 	if (ptx_file_is(fd, &stream->log_file))
 		return EINVAL;
-	err = ptx_posix_begin_log(stream, fd, &next.log);
+	err = ptx_posix_prepare_log(stream, fd, &next.log);
 	if (err)
 		return err;
 	next.number = ++stream->logs;
 	ptx_registry_note_other(stream, ptx_log_descriptor(next.log));
 	next.ledger_fd = ptx_guard_start_next(stream, ptx_log_descriptor(next.log), next.number,
 					      &guardian);
-	if (guardian.pid)
-		ptx_log_guarded(next.log, guardian.pid, guardian.start);
+	err = ptx_log_begin(next.log, guardian.pid, guardian.start);
+	has_header = !err;
 	/* A guardian without the ledger of the earlier logs would write wrong counts. */
-	if (guardian.pid && next.ledger_fd < 0)
+	if (!err && guardian.pid && next.ledger_fd < 0)
 		err = ENOMEM;
 	if (!err)
 		err = change_log(stream, &next, who);
@@ -69,7 +70,10 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 		ptx_io_close(next.ledger_fd);
 	if (err) {
 		ptx_guard_dismiss(&guardian);
-		abandon_log(next.log);
+		if (has_header)
+			abandon_log(next.log);
+		else
+			ptx_log_destroy(next.log);
 	} else {
 		ptx_registry_swap_logs(stream);
 		ptx_guard_dismiss(&stream->guardian);

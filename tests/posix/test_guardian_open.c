@@ -9,7 +9,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -247,10 +249,128 @@ START_TEST(a_reader_is_rid_of_a_guardian_that_is_killed)
 }
 END_TEST
 
+/* Creates a stream with its log in `fd`. */
+static void create_in(int fd)
+{
+	LOGGED(fd, .policy = POSIX_TRACE_UNTIL_FULL, .log_policy = POSIX_TRACE_APPEND);
+}
+
+/* The rotation begins with a stream whose log is in another file. */
+static void rotate_to(int fd)
+{
+	const trace_id_t trid = LOGGED(log_file(), .policy = POSIX_TRACE_UNTIL_FULL,
+				       .log_policy = POSIX_TRACE_APPEND);
+
+	raise(SIGSTOP);
+	OK(posix_trace_rotate_log_np(trid, fd));
+}
+
+/*
+ * Runs act(fd) in a child, and kills it with SIGKILL at its system call number `call` after `stops`
+ * stops. Returns false if the child has ended before.
+ */
+static bool kill_at_call(void (*act)(int), int stops, int fd, int call)
+{
+	const pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		ck_assert_int_eq(ptrace(PTRACE_TRACEME, 0, NULL, NULL), 0);
+		raise(SIGSTOP);
+		act(fd);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSTOPPED(status));
+	ck_assert_int_eq(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD), 0);
+	while (call > 0) {
+		const long request = stops ? PTRACE_CONT : PTRACE_SYSCALL;
+
+		ck_assert_int_eq(ptrace(request, child, NULL, NULL), 0);
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		if (WIFEXITED(status))
+			return false;
+		if (stops)
+			stops -= WSTOPSIG(status) == SIGSTOP;
+		else
+			call -= WSTOPSIG(status) == (SIGTRAP | 0x80);
+	}
+	kill_writer(child);
+	return true;
+}
+
+/*
+ * The creator is killed at each of its system calls, while no guardian has begun its work. A reader
+ * that does not wait gets one of three results, and each stays true when the guardians have ended:
+ * the file has no log, a guardian completes the log (EBUSY), or no process changes the log any
+ * more.
+ */
+static void assert_results_stay(void (*act)(int), int stops)
+{
+	char program[] = "/tmp/posixtrace-slow-XXXXXX", go[] = "/tmp/posixtrace-go-XXXXXX";
+	int results[3] = { 0 };
+
+	adopt_guardians();
+	ck_assert_int_ge(close(mkstemp(go)), 0);
+	make_slow_guardian(program, go);
+	setenv("POSIXTRACE_GUARDIAN", program, 1);
+	for (int call = 1;; call++) {
+		int fd = log_file(), before, after;
+		size_t bytes_before, bytes_after;
+		unsigned char *content_before, *content_after;
+		trace_id_t trid;
+		bool killed;
+
+		ck_assert_int_eq(unlink(go), 0);
+		killed = kill_at_call(act, stops, fd, call);
+		before = posix_trace_open_np(fd, POSIX_TRACE_OPEN_NOWAIT_NP, &trid);
+		if (!before)
+			log_close(trid);
+		content_before = log_bytes(fd, &bytes_before);
+		ck_assert_int_ge(close(creat(go, 0600)), 0);
+		while (wait(NULL) > 0)
+			;
+		after = posix_trace_open_np(fd, POSIX_TRACE_OPEN_NOWAIT_NP, &trid);
+		if (!after)
+			log_close(trid);
+		content_after = log_bytes(fd, &bytes_after);
+		ck_assert_int_eq(after, before == EBUSY ? 0 : before);
+		if (before != EBUSY) {
+			ck_assert_uint_eq(bytes_after, bytes_before);
+			ck_assert_mem_eq(content_after, content_before, bytes_before);
+		}
+		results[before == EINVAL ? 0 : before == EBUSY ? 1 : 2]++;
+		free(content_before);
+		free(content_after);
+		close(fd);
+		if (!killed)
+			break;
+	}
+	unlink(go);
+	unlink(program);
+	/* The calls before the header and the calls after it were reached. */
+	ck_assert_int_gt(results[0], 0);
+	ck_assert_int_gt(results[1], 0);
+}
+
+/* LOG-17, EXIT-02 */
+START_TEST(a_creator_may_be_killed_at_each_call)
+{
+	assert_results_stay(create_in, 0);
+}
+END_TEST
+
+START_TEST(a_rotation_may_be_killed_at_each_call)
+{
+	assert_results_stay(rotate_to, 1);
+}
+END_TEST
+
 SUITE_NEEDS("exec guardian");
 
 SUITE_MAIN("guardian: opening the log", a_log_opened_after_waitpid_is_complete,
 	   a_reader_waits_for_a_guardian_that_has_not_begun, a_salvaging_reader_waits_as_well,
 	   a_log_with_a_stopped_guardian_is_being_written, a_reader_need_not_wait_for_a_guardian,
 	   a_log_without_writer_and_guardian_has_the_flushed_events,
-	   a_reader_is_rid_of_a_guardian_that_is_killed)
+	   a_reader_is_rid_of_a_guardian_that_is_killed, a_creator_may_be_killed_at_each_call,
+	   a_rotation_may_be_killed_at_each_call)
