@@ -35,6 +35,12 @@ struct ptx_private {
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS];
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* number of identifiers of active streams */
+	/*
+	 * Streams in which the former program of this process may have left rings (point/adopt.c).
+	 * `former` has a bit for each until a thread begins to take them, and `fresh` until a
+	 * thread of this program may claim a ring.
+	 */
+	_Atomic uint64_t former, fresh;
 	atomic_bool has_own_table; /* a table of descriptors of its own (arena/descriptors.h) */
 	bool has_quota; /* this process has locked its places of meet/quota.c itself */
 	struct ptx_stream *unused; /* free memory of streams, under the lock of posix/registry.c */

@@ -20,6 +20,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -405,6 +407,36 @@ void ptx_family_begin(void)
 }
 
 /*
+ * This process was traced in these streams before it executed this program, so it may have left
+ * rings in them. Called before the process has an event.
+ */
+static void note_former(uint64_t bits)
+{
+	atomic_fetch_or_explicit(&ptx_private.fresh, bits, memory_order_relaxed);
+	atomic_fetch_or_explicit(&ptx_private.former, bits, memory_order_relaxed);
+}
+
+bool ptx_family_may_have_former(void)
+{
+	siginfo_t info;
+	int saved = errno;
+	bool is_alone;
+
+	if (ptx_is_quiet() || atomic_load_explicit(&ptx_own_control.mixed, memory_order_relaxed))
+		return false;
+	/*
+	 * A child of vfork() in the memory of this program would ask for its own children. The C
+	 * library's waitid() is a cancellation point.
+	 */
+	is_alone = (uint32_t)syscall(SYS_getpid) == self.pid &&
+		   syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL,
+			   NULL) != 0 &&
+		   errno == ECHILD;
+	errno = saved;
+	return is_alone;
+}
+
+/*
  * The time is stored even if it is unknown whether this process is the target. Observers use this
  * time only to distinguish the programs of a process. Without the time an observer would attribute
  * addresses of this program to the former program.
@@ -424,6 +456,7 @@ bool ptx_family_store_executed(struct ptx_control *control)
 		self.since_ns = ptx_clock_realtime();
 		atomic_store_explicit(&attachment->executed_ns, self.since_ns,
 				      memory_order_relaxed);
+		note_former(UINT64_C(1) << bit);
 		any = true;
 	}
 	return any;
@@ -520,6 +553,7 @@ bool ptx_family_join(struct ptx_control *control)
 	if (bits) {
 		/* The process became a member before execve(), and runs another program now. */
 		store_program(member_of(control, pid), 0);
+		note_former(bits);
 		family_inheritable(control, 0, bits, self.generation);
 		return true;
 	}
@@ -533,10 +567,16 @@ bool ptx_family_join(struct ptx_control *control)
 	parent = getppid();
 	if (parent > 0 && inherit_from(control, pid, (uint32_t)parent))
 		return true;
-	/* If /proc does not show an ancestor, the program is not traced. */
+	/*
+	 * If /proc does not show an ancestor, the program is not traced. As in ptx_family_keep(),
+	 * the result 0 means that the parent is in another pid namespace.
+	 */
 	for (int i = 0; i < FIND_ANCESTORS && step_to_parent(&number, &ancestor); i++)
-		if (inherit_from(control, pid, ancestor))
+		if (inherit_from(control, pid, ancestor)) {
+			if (parent == 0)
+				atomic_store_explicit(&control->mixed, 1, memory_order_relaxed);
 			return true;
+		}
 	return false;
 }
 

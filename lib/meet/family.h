@@ -67,6 +67,15 @@ bool ptx_family_store_executed(struct ptx_control *control);
  */
 int64_t ptx_family_since(void);
 
+/*
+ * Returns true if rings that name this process as their holder can only be rings of the program
+ * that the process ran before. execve() has ended all threads of that program. But a child of
+ * vfork(), or another child in the memory of that program, may still use the ring of its parent's
+ * thread. So the result is false if the process has any child. It is also false if another process
+ * may have the same id in another pid namespace, and in a quiet process.
+ */
+bool ptx_family_may_have_former(void);
+
 /* Called when this process makes an arena of its own. */
 void ptx_family_begin(void);
 

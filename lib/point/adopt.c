@@ -18,6 +18,7 @@
  * ptx_view_seek().
  */
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -28,6 +29,7 @@
 #include "meet/family.h"
 #include "point/thread.h"
 #include "point/view_private.h"
+#include "ring/ring_write.h"
 
 /* Seconds. If a reader has looked at the stream within this time, that reader counts as alive. */
 #define ALIVE_S 2
@@ -80,6 +82,36 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 }
 
 /*
+ * Gives back the rings that the former program of this process has left in the stream. Without
+ * this, a process that executes programs again and again would leave a ring for each of them, since
+ * no other process finds it dead.
+ *
+ * The function runs before this call publishes the view. Each thread claims its rings through the
+ * published view. So this program has no ring in the stream as long as the bit of ptx_private.fresh
+ * is set, and each thread clears this bit before it publishes. The thread that clears the bit of
+ * ptx_private.former is the only one that takes rings. In a child, fork() has wiped both words.
+ */
+static void reap_former(struct ptx_view *view, unsigned bit)
+{
+	const uint64_t mask = UINT64_C(1) << bit;
+	const uint32_t pid = atomic_load_explicit(&ptx_private.pid, memory_order_relaxed);
+	sigset_t all, old;
+
+	if (pid && (atomic_load_explicit(&ptx_private.former, memory_order_relaxed) & mask) &&
+	    ptx_ring_has_former(&view->rings, pid)) {
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, &old);
+		if ((atomic_fetch_and_explicit(&ptx_private.former, ~mask, memory_order_relaxed) &
+		     mask) &&
+		    ptx_family_may_have_former())
+			ptx_ring_reap_former(&view->rings, pid, &ptx_private.fresh, mask);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	}
+	if (atomic_load_explicit(&ptx_private.fresh, memory_order_relaxed) & mask)
+		atomic_fetch_and_explicit(&ptx_private.fresh, ~mask, memory_order_seq_cst);
+}
+
+/*
  * Makes the view of an attached stream and publishes it in ptx_private.view. If another thread has
  * already published a view of the stream, that view is the result. Returns NULL if the stream has
  * been detached or cannot be mapped.
@@ -99,6 +131,7 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 		view = map_view(bit, generation);
 	if (!view)
 		return NULL;
+	reap_former(view, bit);
 	/*
 	 * The acquire fence orders the loads of the attachment's facts before the load of its word.
 	 * If the word still has this generation and is ATTACHED, the facts are those of this

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ring/reap.c - takes rings and slots from dead processes, so that other writers can use them.
+ * ring/reap.c - takes rings and slots from dead processes, so that other writers can use them. Also
+ * takes those of the program that the caller's process ran before it executed its present program.
  *
  * A ring's word has the process and the number of claims. One compare-and-swap therefore takes the
  * ring from the dead process, and fails if another thread has claimed it since. The records stay in
@@ -32,11 +33,23 @@ struct asking {
 	 * `self`, the caller's own process.
 	 */
 	uint32_t self, alive;
+	/* the condition of ptx_ring_reap_former(); NULL: rings of dead processes are taken */
+	const _Atomic uint64_t *fresh;
+	uint64_t bit;
 };
 
-/* Returns true if the process is certainly dead. The caller's own process never counts as dead. */
+/*
+ * Returns true if the process is certainly dead, or if only the former program of this process can
+ * have stored the word. Otherwise the caller's own process never counts as dead.
+ *
+ * The load of *fresh comes after the load of the word (acquire). So if the bit is still set, no
+ * thread of the present program had a ring when the word was loaded.
+ */
 static bool is_gone(struct asking *asking, uint32_t pid)
 {
+	if (asking->fresh)
+		return pid == asking->self &&
+		       (atomic_load_explicit(asking->fresh, memory_order_seq_cst) & asking->bit);
 	if (pid == asking->self || pid == asking->alive)
 		return false;
 	if (asking->is_dead(pid))
@@ -48,7 +61,8 @@ static bool is_gone(struct asking *asking, uint32_t pid)
 /*
  * Claims the ring for this process if a dead process holds it. Returns true if it claimed the ring.
  * The exchange compares the whole word with its count of claims. So it fails if the ring was
- * released and claimed again since the load, even by a process with the same id.
+ * released and claimed again since the load, even by a process with the same id. It increases the
+ * count, because the former program of this process has the same id.
  */
 static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking *asking)
 {
@@ -57,7 +71,7 @@ static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking
 
 	return (word & PTX_RING_STATE) == PTX_RING_HELD && is_gone(asking, ptx_ring_pid(word)) &&
 	       atomic_compare_exchange_strong_explicit(holder, &word,
-						       (word & ~(uint64_t)UINT32_MAX) |
+						       ((word >> 32) + 1) << 32 |
 							       ptx_ring_held_by(asking->self),
 						       memory_order_acq_rel, memory_order_relaxed);
 }
@@ -128,4 +142,25 @@ bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint3
 
 	reap_slots(rings, &asking);
 	return reap_rings(rings, &asking);
+}
+
+/*
+ * A ring that this process holds is the usual case only for a process that executes programs again
+ * and again, so the search is separate from the calls that taking needs.
+ */
+bool ptx_ring_has_former(const struct ptx_rings *rings, uint32_t self)
+{
+	for (uint32_t i = 1; i < ptx_ring_count(rings); i++)
+		if ((uint32_t)ptx_ring_held(rings, i) == ptx_ring_held_by(self))
+			return true;
+	return false;
+}
+
+void ptx_ring_reap_former(struct ptx_rings *rings, uint32_t self, const _Atomic uint64_t *fresh,
+			  uint64_t bit)
+{
+	struct asking asking = { .self = self, .fresh = fresh, .bit = bit };
+
+	reap_slots(rings, &asking);
+	reap_rings(rings, &asking);
 }

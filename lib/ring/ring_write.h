@@ -76,6 +76,18 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
+/* Returns true if a ring other than the controller's names this process as its holder. */
+bool ptx_ring_has_former(const struct ptx_rings *rings, uint32_t self);
+
+/*
+ * Takes the rings and slots that this process, `self`, claimed before it executed its present
+ * program. The bit `bit` of *fresh is set until a thread of the present program may claim a ring;
+ * once it is cleared, the function takes no further ring. Only one thread may make this call, with
+ * all signals blocked: a handler that forks would leave the taken rings to two processes.
+ */
+void ptx_ring_reap_former(struct ptx_rings *rings, uint32_t self, const _Atomic uint64_t *fresh,
+			  uint64_t bit);
+
 /*
  * Makes the ring's next records belong to the thread in `ident`. Returns false if there is no room;
  * *loss is the cause.

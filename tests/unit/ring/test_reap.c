@@ -262,6 +262,35 @@ START_TEST(a_living_process_is_asked_for_once_however_many_threads_it_has)
 }
 END_TEST
 
+/*
+ * A process has executed another program. No thread of this program has a ring as long as the bit
+ * is set.
+ */
+START_TEST(rings_of_a_former_program_are_released_and_no_others)
+{
+	_Atomic uint64_t fresh = 2;
+	uint64_t word;
+
+	begin();
+	atomic_store(&pool->rings.ring[control.ring].holder, ptx_ring_held_by(SELF));
+	word = atomic_load(&pool->rings.ring[self.ring].holder);
+	ck_assert(ptx_ring_has_former(&pool->rings, SELF));
+	ck_assert(!ptx_ring_has_former(&pool->rings, 99));
+	ptx_ring_reap_former(&pool->rings, SELF, &fresh, 1); /* another stream is fresh */
+	ck_assert_uint_eq(atomic_load(&pool->rings.ring[self.ring].holder), word);
+	ck_assert_uint_eq(slot_state(&self), PTX_SLOT_LIVE);
+	ptx_ring_reap_former(&pool->rings, SELF, &fresh, 2);
+	ck_assert_uint_eq(holder(&self), PTX_RING_IDLE);
+	ck_assert_uint_eq(slot_state(&self), PTX_SLOT_ENDED);
+	/* The claim counts, so that a thread that had the ring notices that it lost the ring. */
+	ck_assert_uint_eq(atomic_load(&pool->rings.ring[self.ring].holder) >> 32, (word >> 32) + 1);
+	ck_assert_uint_eq(holder(&dead), ptx_ring_held_by(DEAD));
+	ck_assert_uint_eq(holder(&living), ptx_ring_held_by(LIVING));
+	ck_assert_uint_eq(holder(&control), ptx_ring_held_by(SELF));
+	ck_assert_uint_eq(slot_state(&dead), PTX_SLOT_LIVE);
+}
+END_TEST
+
 SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_and_no_others,
 	   without_a_dead_process_nothing_changes, this_process_is_never_dead,
 	   idle_rings_have_no_owner, records_of_a_dead_thread_stay_and_others_write_behind_them,
@@ -269,4 +298,5 @@ SUITE_MAIN("ring: the dead make room", rings_and_slots_of_the_dead_are_let_go_an
 	   rings_that_another_acquired_meanwhile_stay_its_own,
 	   a_slot_that_is_anothers_meanwhile_stays_with_it,
 	   all_rings_of_a_dead_process_are_released,
+	   rings_of_a_former_program_are_released_and_no_others,
 	   a_living_process_is_asked_for_once_however_many_threads_it_has)
