@@ -4,85 +4,26 @@
  *
  * The call has succeeded, so its memory was mapped at that time. Another thread may have unmapped
  * the memory since: a thread that received a message may free the sender's memory immediately. The
- * kernel therefore makes the copy. If the memory is not mapped, process_vm_readv(2) returns an
- * error, but a load would end the program.
+ * kernel therefore makes the copy (kernel_copy.h).
  */
 #include "preload/content.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-#include "preload/self.h"
+#include "preload/kernel_copy.h"
 
 #define PARTS 16 /* elements of a vector that are read; further elements are not recorded */
 
 shim_start_data _Atomic unsigned posixtrace_shim_content;
 
-/*
- * Returns true if the status file of the process shows that the process has no seccomp filter.
- * Returns false if it has a filter, or if the file cannot be read.
- *
- * The function reads the file because a filter may forbid prctl(PR_GET_SECCOMP). A filter that the
- * process has inherited allows the calls that read a file: the dynamic linker has made these calls
- * for each library. The kernel escapes newlines in values, so that each line begins with a field's
- * name.
- */
-static bool has_no_filter(void)
-{
-	static const char field[] = "\nSeccomp:\t";
-	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status",
-				    O_RDONLY | O_CLOEXEC);
-	size_t matched = 0;
-	char text[256], mode = '1';
-	long n;
-
-	if (fd < 0)
-		return false;
-	while (matched <= sizeof field - 1 &&
-	       (n = syscall(SYS_read, fd, text, sizeof text)) > 0)
-		for (long i = 0; i < n && matched <= sizeof field - 1; i++)
-			if (matched == sizeof field - 1) {
-				mode = text[i];
-				matched++;
-			} else {
-				/*
-				 * The only newline of `field` is its first byte, so only a newline
-				 * can begin a new match.
-				 */
-				matched = text[i] == field[matched] ? matched + 1 : text[i] == '\n';
-			}
-	syscall(SYS_close, fd);
-	return mode == '0';
-}
-
 /* A process can inherit a filter, so the shim must look for one at the start of the program. */
 void shim_content_begin(unsigned bytes)
 {
-	if (bytes && !has_no_filter())
+	if (bytes && !shim_may_copy())
 		bytes = 0;
 	atomic_store_explicit(&posixtrace_shim_content, bytes, memory_order_relaxed);
-}
-
-/*
- * Copies the parts one after the other. Returns the number of bytes, 0 after an error. The kernel
- * copies up to the first page that it cannot read. The field in the event has its own length, so
- * the field may have fewer bytes than requested.
- */
-static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_t parts)
-{
-	const struct iovec here = { to, bytes };
-	/*
-	 * The call gets the number of this thread and not the number of the process, because the
-	 * main thread may have ended. A process needs no permission to read its own memory.
-	 */
-	const long n = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &here, 1UL, part, parts,
-			       0UL);
-
-	return n > 0 ? (size_t)n : 0;
 }
 
 /* Copies a struct of the program. Returns whether the whole struct was copied. */
@@ -90,7 +31,7 @@ static bool copy_struct(void *to, size_t bytes, const void *from)
 {
 	const struct iovec part = { (void *)(uintptr_t)from, bytes };
 
-	return copy_parts(to, bytes, &part, 1) == bytes;
+	return shim_kernel_copy(to, bytes, &part, 1) == bytes;
 }
 
 /*
@@ -113,7 +54,7 @@ static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, si
 			part[used].iov_len = left;
 		left -= part[used].iov_len;
 	}
-	return copy_parts(to, bytes - left, part, used);
+	return shim_kernel_copy(to, bytes - left, part, used);
 }
 
 /*
@@ -140,12 +81,11 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 	struct mmsghdr first;
 	const struct iovec flat = { (void *)(uintptr_t)call->moved, bytes };
 
-	/* A process with a filter may not be allowed to make this system call. */
-	if (shim_is_quiet())
+	if (!shim_may_copy())
 		return 0;
 	switch (call->form) {
 	case SHIM_FLAT:
-		return copy_parts(to, bytes, &flat, 1);
+		return shim_kernel_copy(to, bytes, &flat, 1);
 	case SHIM_VECTOR:
 		return copy_vector(to, bytes, call->moved, call->parts);
 	case SHIM_MESSAGE:

@@ -93,20 +93,26 @@ static bool is_on_stack(uintptr_t address)
 	return address >= frame && address < end;
 }
 
-bool shim_is_known(const void *from)
+bool shim_is_lasting(const void *from)
 {
 	uintptr_t address = (uintptr_t)from;
 
 	if (is_on_stack(address))
 		return true;
-	/*
-	 * sbrk(0) makes no system call in glibc. The program may have raised the break since the
-	 * start.
-	 */
-	if (address >= heap_begin && heap_begin && address < (uintptr_t)sbrk(0))
-		return true;
 	for (unsigned i = 0; i < range_count; i++)
 		if (address >= ranges[i].begin && address < ranges[i].end)
 			return true;
 	return false;
+}
+
+bool shim_is_known(const void *from)
+{
+	uintptr_t address = (uintptr_t)from;
+
+	/*
+	 * sbrk(0) makes no system call in glibc. The program may have raised the break since the
+	 * start.
+	 */
+	return (heap_begin && address >= heap_begin && address < (uintptr_t)sbrk(0)) ||
+	       shim_is_lasting(from);
 }

@@ -24,4 +24,10 @@ void shim_find_known(bool is_running);
 /* Returns true if the byte at `address` is known to be mapped, and false if that is unknown. */
 bool shim_is_known(const void *address);
 
+/*
+ * Like shim_is_known(), but false for the heap. Another thread may call free(), and the C library
+ * may then lower the break, so the heap is mapped only while no thread may free the memory.
+ */
+bool shim_is_lasting(const void *address);
+
 #endif

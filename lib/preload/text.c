@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/kernel_copy.h"
 #include "preload/known.h"
 #include "preload/self.h"
 
@@ -207,12 +208,31 @@ static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
 	return bytes;
 }
 
-/* Used for a value in the program's memory, such as a thread id that a call has returned. */
+/* Used for a variable of the program that a patched function reads. */
 bool shim_copy(void *to, const void *from, size_t bytes)
 {
 	int saved = errno;
 	bool is_whole = copy_page(to, from, bytes, false) == bytes;
 
+	errno = saved;
+	return is_whole;
+}
+
+/*
+ * Memory that lasts is copied without a system call. A process with a seccomp filter copies only
+ * such memory: any test of other memory would be outdated when the copy begins.
+ */
+bool shim_copy_shared(void *to, const void *from, size_t bytes)
+{
+	const struct iovec part = { (void *)(uintptr_t)from, bytes };
+	const char *first = from;
+	int saved = errno;
+	bool is_whole = true;
+
+	if (shim_is_lasting(first) && shim_is_lasting(first + bytes - 1))
+		copy_unchecked(to, first, bytes);
+	else
+		is_whole = shim_may_copy() && shim_kernel_copy(to, bytes, &part, 1) == bytes;
 	errno = saved;
 	return is_whole;
 }

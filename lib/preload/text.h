@@ -48,9 +48,16 @@ size_t shim_text_before(char *to, size_t bytes, const char *text);
 
 /*
  * Copies memory that is within one page. If it is not readable, returns false and leaves *to
- * unchanged.
+ * unchanged. No other thread may unmap the memory meanwhile.
  */
 bool shim_copy(void *to, const void *from, size_t bytes);
+
+/*
+ * Copies memory that another thread may unmap at the same time, such as the memory of a value that
+ * a call has returned. `bytes` is not 0. Returns false if the whole memory cannot be copied safely;
+ * *to is then undefined.
+ */
+bool shim_copy_shared(void *to, const void *from, size_t bytes);
 
 /* Returns whether memory that begins at `from` and does not reach the next page is readable. */
 bool shim_is_readable(const void *from);

@@ -206,6 +206,7 @@ shim_inline int trace_create(pthread_t *thread, const pthread_attr_t *attr, stru
 		int32_t error, detached;
 	} data = { .function = (uint64_t)(uintptr_t)entry.address };
 	struct start *start;
+	pthread_t id;
 	int detached = PTHREAD_CREATE_JOINABLE, result;
 
 	shim_patch_before_thread();
@@ -240,11 +241,12 @@ shim_inline int trace_create(pthread_t *thread, const pthread_attr_t *attr, stru
 	result = create_noted(thread, attr, start);
 	data.error = entry.is_c11 ? shim_c11_error(result) : result;
 	/*
-	 * `thread` may point into memory that the new thread has already unmapped. So the
-	 * identifier is copied only if it is readable.
+	 * `thread` may point into memory that the new thread unmaps now: a detached thread may free
+	 * the struct in which its identifier is stored. If the identifier cannot be copied safely,
+	 * the event has 0.
 	 */
-	if (!result)
-		shim_copy(&data.thread, thread, sizeof *thread);
+	if (!result && shim_copy_shared(&id, thread, sizeof id))
+		data.thread = number_of(id);
 	return result;
 }
 

@@ -25,4 +25,16 @@ shim thread "$probe" thread-gone
 check "threads that give back where their identifier was stored" exits 0
 check "all of them are recorded" shows 'thread.create .* error=0 detached=1$' 300
 
+# A test of the memory and a load after it would end the program here.
+shim thread "$(program probe_unmap)" after
+check "the identifier's memory is unmapped after the shim has examined it" exits 0
+check "the creation is recorded" shows 'thread.create .* error=0 detached=1$' 1
+if grep -q '^Seccomp:.0' /proc/self/status; then
+	check "the memory was examined and then unmapped" has out '^unmapped$'
+	check "the event has the identifier" shows 'thread.create .* thread=0x[1-9a-f]' 1
+	shim thread "$(program probe_unmap)" before
+	check "the identifier's memory is unmapped before the shim copies it" exits 0
+	check "the event has no identifier" shows 'thread.create .* thread=0x0 .* error=0 ' 1
+fi
+
 finish

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/kernel_copy.c - lets the kernel copy memory of the program.
+ */
+#include "preload/kernel_copy.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/self.h"
+
+/* Whether the process has inherited a filter. A child of fork() has the filters of its parent. */
+enum inherited { NOT_EXAMINED, NO_FILTER, MAY_HAVE_FILTER };
+static _Atomic int inherited;
+
+/*
+ * Returns true if the status file of the process shows that the process has no seccomp filter.
+ * Returns false if it has a filter, or if the file cannot be read.
+ *
+ * The function reads the file because a filter may forbid prctl(PR_GET_SECCOMP). A filter that the
+ * process has inherited allows the calls that read a file: the dynamic linker has made these calls
+ * for each library. The kernel escapes newlines in values, so that each line begins with a field's
+ * name.
+ */
+static bool has_no_filter(void)
+{
+	static const char field[] = "\nSeccomp:\t";
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status",
+				    O_RDONLY | O_CLOEXEC);
+	size_t matched = 0;
+	char text[256], mode = '1';
+	long n;
+
+	if (fd < 0)
+		return false;
+	while (matched <= sizeof field - 1 &&
+	       (n = syscall(SYS_read, fd, text, sizeof text)) > 0)
+		for (long i = 0; i < n && matched <= sizeof field - 1; i++)
+			if (matched == sizeof field - 1) {
+				mode = text[i];
+				matched++;
+			} else {
+				/*
+				 * The only newline of `field` is its first byte, so only a newline
+				 * can begin a new match.
+				 */
+				matched = text[i] == field[matched] ? matched + 1 : text[i] == '\n';
+			}
+	syscall(SYS_close, fd);
+	return mode == '0';
+}
+
+/*
+ * Two threads may examine the file at the same time. They find the same, because a filter that one
+ * of them installs makes the process quiet.
+ */
+bool shim_may_copy(void)
+{
+	int now = atomic_load_explicit(&inherited, memory_order_relaxed);
+
+	if (shim_is_quiet() || now == MAY_HAVE_FILTER)
+		return false;
+	if (now == NOT_EXAMINED) {
+		now = has_no_filter() ? NO_FILTER : MAY_HAVE_FILTER;
+		atomic_store_explicit(&inherited, now, memory_order_relaxed);
+	}
+	return now == NO_FILTER;
+}
+
+size_t shim_kernel_copy(void *to, size_t bytes, const struct iovec *part, size_t parts)
+{
+	const struct iovec here = { to, bytes };
+	/*
+	 * The call gets the number of this thread and not the number of the process, because the
+	 * main thread may have ended. A process needs no permission to read its own memory.
+	 */
+	const long n = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &here, 1UL, part, parts,
+			       0UL);
+
+	return n > 0 ? (size_t)n : 0;
+}
