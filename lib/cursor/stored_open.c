@@ -66,9 +66,9 @@ static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
 }
 
 /*
- * Copies TOP, because the window is used for other blocks later. *good becomes true if TOP is
- * valid. The function returns 0 or ENOMEM. After ENOMEM the log cannot be opened, although it may
- * be intact.
+ * Copies the TOP block, because later reads of other blocks move the window. *good becomes true if
+ * TOP is valid. The function returns 0 or ENOMEM. After ENOMEM the log cannot be opened, although
+ * it may be intact.
  */
 static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 {
@@ -76,7 +76,7 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 	struct ptx_log_found found;
 
 	/*
-	 * stored_open_fetch() has checked the entries: offsets are possible, and time_top never
+	 * stored_open_fetch() checks the entries: offsets are possible, and time_top never
 	 * decreases.
 	 */
 	place = stored_open_fetch(stored, offset, PTX_LOG_TOP, &found);
@@ -95,12 +95,12 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 }
 
 /*
- * For a LOOP log, makes the list of slots from all INDEX blocks. *good remains true if all INDEX
- * blocks are valid and no place in them is in front of the slots. The member time_max of a slot
- * becomes the time_top of its place, which is the greatest time up to this block. Seeks rely on
- * this time, because it never decreases. A hostile TOP may name one INDEX block many times; the
- * list then has at most 1024 places for each entry of TOP. Returns 0, or ENOMEM if there is no
- * memory for the list.
+ * For a LOOP log, makes the list of slots from all INDEX blocks. Precondition: *good is true. It
+ * becomes false if an INDEX block is not valid, or if a place in it is in front of the slots. The
+ * member time_max of a slot becomes the time_top of its place, which is the greatest time up to
+ * this block. Seeks need a time that never decreases. A hostile TOP may name one INDEX block many
+ * times; the list then has at most 1024 places for each entry of TOP. Returns 0, or ENOMEM if there
+ * is no memory for the list.
  */
 static int read_slots(struct ptx_stored *stored, bool *good)
 {
@@ -171,9 +171,9 @@ static bool number_slots(struct ptx_stored *stored)
 
 /*
  * Reads the lists of the tail: schemas, objects and mappings. Each list is directly behind the
- * previous list (FORMAT 3.9). A log with a damaged list counts as complete. If the list of schemas
- * is damaged, for example, no event type has a schema. ptx_check_log() reports the damage. Returns
- * 0 or ENOMEM.
+ * previous list (FORMAT 3.9). A log with a damaged list counts as complete, but the function does
+ * not read the damaged list and the lists behind it. ptx_check_log() reports the damage. Returns 0
+ * or ENOMEM.
  */
 static int read_lists(struct ptx_stored *stored, uint64_t offset)
 {
@@ -206,9 +206,9 @@ static void read_skips(struct ptx_stored *stored, uint64_t offset)
 
 /*
  * FORMAT R2: reads the tail. The last 16 bytes of the file give the place of END, and END gives the
- * places of the other blocks. *complete becomes true if END and all blocks that END names are
- * valid. Otherwise stored_open_forget() later removes the members that were set, before the log is
- * recovered.
+ * places of the other blocks. *complete becomes true if END, NAMES, LEDGER and TOP are valid, and
+ * in a log of slots also all INDEX blocks. Otherwise stored_open_forget() later removes the members
+ * that were set, before the log is recovered.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -246,10 +246,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		return 0;
 	/* Complete logs repeat all names in the tail, so earlier NAMES blocks are not read. */
 	ptx_log_decode_names(&found.block, payload, &stored->names);
-	/*
-	 * Without its ledger the log is not complete: FORMAT R2 requires every block that END
-	 * names.
-	 */
+	/* FORMAT R2: without its ledger the log is not complete. */
 	payload = stored_open_fetch(stored, copy.ledger_offset, PTX_LOG_LEDGER, &found);
 	if (!payload)
 		return 0;
@@ -263,7 +260,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		 * only list of the blocks.
 		 */
 		err = read_top(stored, copy.top_offset, &good);
-	/* In a sequence an INDEX block is read when a seek needs it, and not here. */
+	/* In a sequence the cursor reads an INDEX block when a seek needs the block. */
 	if (!err && good && !ptx_stored_is_sequence(stored)) {
 		err = read_slots(stored, &good);
 		good = good && number_slots(stored);
@@ -276,7 +273,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	stored->sum = copy.sum;
 	/* From here on nothing fails. */
 	stored->has_ledger = true;
-	/* The blocks end where END begins; the cursor stops there. */
+	/* No block can begin behind END, so the cursor stops where END begins. */
 	stored->data_end = copy.end_offset;
 	stored->tail = copy.top_offset;
 	*complete = true;
@@ -357,9 +354,9 @@ static void stored_open_forget(struct ptx_stored *stored)
 }
 
 /*
- * FORMAT R3 to R6: the log has no valid tail, so its blocks are searched. A closing area with the
- * state "closed" gives the status and the total (FORMAT R3). If events may be lost, the status has
- * a flush error.
+ * FORMAT R3 to R6: the log has no valid tail, so the function searches its blocks. A closing area
+ * with the state "closed" gives the status and the total (FORMAT R3). If events may be lost, the
+ * status has a flush error.
  */
 static int stored_open_recover(struct ptx_stored *stored)
 {
@@ -400,9 +397,9 @@ static int stored_open_recover(struct ptx_stored *stored)
 }
 
 /*
- * Implements FORMAT R1, R2 and, if `salvage` is true, R8. A damaged header is repaired only for a
- * caller that requests salvage, because otherwise programs would trust attributes that the repair
- * has guessed.
+ * Implements FORMAT R1, R2 and, if stored->salvage is true, R8. Only a caller that requests salvage
+ * gets a log with a repaired header, because the repair guesses attributes, and other callers would
+ * trust them.
  */
 static int read_ends(struct ptx_stored *stored)
 {

@@ -17,7 +17,11 @@
 /* Properties of all blocks of the log. */
 struct survey {
 	size_t adjacent; /* DATA and NAMES blocks with another block directly behind them */
-	size_t apart;    /* DATA and NAMES blocks without another block directly behind them */
+	/*
+	 * DATA and NAMES blocks without another block directly behind them, and one more if no
+	 * block is directly behind the header
+	 */
+	size_t apart;
 	/* each block is at a place that the header permits: in a slot or an area */
 	bool fits;
 	uint64_t first;  /* offset of the first DATA block; 0: there is none */
@@ -28,9 +32,9 @@ struct survey {
 };
 
 /*
- * Returns the header's id if some block has this id; otherwise the id of the first valid block. The
- * payload of a block is checked as well, because bytes that look like a header may be the data of
- * an event.
+ * Returns the header's id if some block has this id or if no block is valid; otherwise the id of
+ * the first valid block. For a block with another id the function also checks the payload, because
+ * bytes that look like the header of a block may be the data of an event.
  */
 static uint64_t find_id(struct ptx_stored *stored)
 {
@@ -48,7 +52,8 @@ static uint64_t find_id(struct ptx_stored *stored)
 }
 
 /*
- * Euclid's algorithm. If `a` is 0, the result is `b`. So a stride of 0 becomes the first distance.
+ * Euclid's algorithm. If `a` is 0, the result is `b`. So the stride, which is 0 at first, becomes
+ * the first distance that is not 0.
  */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -107,7 +112,7 @@ static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 	const struct ptx_log_header *h = &stored->header;
 	uint64_t offset = PTX_LOG_HEADER_BYTES;
 	struct ptx_log_found found;
-	bool counts = false;
+	bool follows_counted = false; /* the previous block is a DATA or NAMES block */
 	const char *why;
 
 	memset(survey, 0, sizeof(*survey));
@@ -120,14 +125,15 @@ static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 						 &found))
 			break;
 		if (adjacent)
-			survey->adjacent += counts;
-		else if (counts || offset == PTX_LOG_HEADER_BYTES)
+			survey->adjacent += follows_counted;
+		else if (follows_counted || offset == PTX_LOG_HEADER_BYTES)
 			survey->apart++;
 		/*
-		 * In both arrangements the blocks of the tail follow each other directly, so they
-		 * do not count here.
+		 * The blocks of the tail, apart from NAMES, do not count: they follow each other
+		 * directly in both arrangements, so they show no difference.
 		 */
-		counts = found.block.type == PTX_LOG_DATA || found.block.type == PTX_LOG_NAMES;
+		follows_counted = found.block.type == PTX_LOG_DATA ||
+				  found.block.type == PTX_LOG_NAMES;
 		if (found.block.type == PTX_LOG_DATA)
 			note_data(survey, h, &found);
 		else if (found.block.type == PTX_LOG_NAMES)
@@ -137,8 +143,9 @@ static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 
 /*
  * Returns true if the log is a sequence: most blocks are directly behind each other. Damage can
- * separate many blocks of a sequence. The function recognizes such a sequence if the common divisor
- * of the distances is less than the longest block, or if the areas are impossible.
+ * separate many blocks of a sequence. The function recognizes such a sequence in two cases: if the
+ * common divisor of the distances is less than the longest block, or if the areas that
+ * place_areas() has derived are impossible.
  */
 static bool is_sequence(const struct ptx_log_header *h, const struct survey *survey)
 {
@@ -168,8 +175,9 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 
 /*
  * During the survey the arrangement is set to slots, so that the survey compares the header's areas
- * with the blocks. After the survey, the function sets the arrangement that the blocks show.
- * ptx_log_repair_header() replaces the other fields of the header that are impossible.
+ * with the blocks. If all blocks are at places that these areas permit, the arrangement stays, and
+ * otherwise the function sets the arrangement that the blocks show. ptx_log_repair_header()
+ * replaces the other fields of the header that are impossible.
  */
 void ptx_stored_repair(struct ptx_stored *stored)
 {

@@ -24,8 +24,9 @@
 static uint64_t latest_published(const struct ptx_source *source)
 {
 	/*
-	 * `ahead` is the number of events in the buffer. `left` is the number of these events that
-	 * were published before the clear began.
+	 * `ahead` is the number of events in the buffer. The first `left` of these events were
+	 * published before the clear began. If `left` is greater than `ahead`, the ring has further
+	 * such events that are not in the buffer yet.
 	 */
 	uint32_t at, ahead = 0, left;
 	uint64_t latest = 0;
@@ -55,10 +56,10 @@ static uint64_t latest_published(const struct ptx_source *source)
 }
 
 /*
- * Removes all records and marks up to the time `limit`, in the order of time, and counts the
- * records as cleared. The marks are applied silently: the drain's state changes, but no event
- * reports the change. A record that was stamped while the stream was not running is dropped as
- * usual, and does not count as cleared.
+ * Removes all records up to the time `limit` in the order of time. A record that the drain would
+ * have delivered counts as cleared. ptx_step_drop() drops the other records and counts them. The
+ * function also applies all marks that are not later than the first remaining record. It applies
+ * them silently: the drain's state changes, but no event reports the change.
  */
 static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 {
@@ -68,8 +69,8 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		uint64_t key = source ? source->key : UINT64_MAX;
 
 		/*
-		 * A mark that is later than the limit is applied, too, unless a buffer has an older
-		 * record. So at the end the drain has the state of the last mark.
+		 * If no record remains, marks that are later than the limit are applied, too. So
+		 * the drain then has the state of the last mark.
 		 */
 		if (mark && mark->ticks <= key) {
 			ptx_synthetic_mark(drain, mark, true);
@@ -111,8 +112,8 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 */
 	drain->marks = marks;
 	/*
-	 * Records that are not younger than the cut count as overwritten and not as cleared. A
-	 * ledger before the clear would count them as overwritten, too.
+	 * Records that are not younger than the cut count as overwritten and not as cleared,
+	 * because a ledger before the clear would have counted them as overwritten.
 	 */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
@@ -129,10 +130,10 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	drain->queued = 0;
 	drain->after_gap = false;
 	/*
-	 * While records are removed, further records are claimed into the buffers. Some of these
-	 * records may have been published before the clear began, although their times are later
-	 * than the limit. In this case the limit rises. Each round removes at least one such
-	 * record, and the number of such records is fixed, so the loop ends.
+	 * While clear_up_to() removes records, the reader claims further records into the buffers.
+	 * Some of these records may have been published before the clear began, although their
+	 * times are later than the limit. In this case the limit rises. Each further round removes
+	 * at least one such record, and the number of such records is fixed, so the loop ends.
 	 */
 	do {
 		limit = latest;
@@ -166,15 +167,13 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	/* The status becomes that of a new stream (CLEAR-03, CLEAR-04). */
 	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
-	/*
-	 * If the stream was full, the caller restarts or suspends it. So the FULL state has ended.
-	 */
+	/* The caller ends a FULL state: it restarts or suspends the stream. */
 	drain->full_marked = false;
 	drain->full = false;
 	/*
-	 * ptx_drain_moment() returns a time that is later than last_ticks, for instance for a START
-	 * mark. This time must be later than all events that were removed. last_ns is the
-	 * CLOCK_REALTIME of last_ticks, so both are set together.
+	 * ptx_drain_moment() later returns the time for a mark such as START. This time must be
+	 * later than all removed events. Because it is later than last_ticks, last_ticks rises to
+	 * the limit. last_ns is the CLOCK_REALTIME of last_ticks, so both are set together.
 	 */
 	if (limit > drain->last_ticks) {
 		drain->last_ns = ptx_drain_label(drain, limit);

@@ -26,8 +26,8 @@
 
 /*
  * LET_GO_FIRST_NS: how long the flusher sleeps before it acquires the turn, if other threads wait
- * for the turn. FAILING_MARKS_MOST: if there are more marks, a flush that follows a failed flush
- * adds no marks, so that the number of marks is bounded.
+ * for the turn. FAILING_MARKS_MOST: a flush that follows a failed flush adds no marks if the drain
+ * has more marks than this. So the number of marks is bounded.
  */
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
@@ -104,8 +104,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 }
 
 /*
- * Adds a mark. Its time differs from the times of all earlier events. If there is no memory, the
- * mark is missing, but the flush continues.
+ * Adds a mark, whose time is later than all delivered events and all marks. If there is no memory,
+ * the mark is missing, but the flush continues.
  */
 static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
 		       const struct ptx_flush_caller *caller)
@@ -209,9 +209,9 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 */
 	target = ptx_drain_moment(flush->drain, false);
 	/*
-	 * If there is no memory to read a ring, no events are transferred, because older events of
-	 * this ring would be late afterwards. Only the final flush transfers all events that it can
-	 * read.
+	 * If there is no memory to read a ring, the flush transfers no events. Otherwise a later
+	 * flush would add older events of this ring, and they would be late. Only the final flush
+	 * transfers all events that it can read, because no flush follows it.
 	 */
 	lacking = add_sources(flush);
 	if (lacking && kind != PTX_FLUSH_FINAL)
@@ -221,8 +221,8 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	else
 		err = ptx_transfer(flush, target, 0);
 	/*
-	 * The FLUSH_STOP is younger than the target, so it remains in the drain for the next flush.
-	 * The last flush of a log transfers once more.
+	 * The FLUSH_STOP remains in the drain, and the next flush transfers it. The last flush of a
+	 * log transfers it by a second call of ptx_transfer().
 	 */
 	if (framed)
 		flush_mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
@@ -238,8 +238,8 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	/* The flush may have made enough room for a full stream to restart (FLUSHF-03). */
 	ptx_drain_sync(flush->drain);
 	/*
-	 * The checkpoint of the last write does not have the mark of the FLUSH_STOP, which the next
-	 * flush delivers. So another checkpoint is written.
+	 * The last checkpoint of ptx_transfer() does not have the mark of the FLUSH_STOP. If this
+	 * process is killed, the guardian needs this mark. So another checkpoint is written.
 	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);

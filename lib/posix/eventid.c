@@ -20,21 +20,22 @@ _Static_assert(PTX_NAMES == TRACE_USER_EVENT_MAX - 1, "the limit counts the unna
 _Static_assert(PTX_TYPE_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "as in <trace.h>");
 
 /*
- * Allows this process to record the type. A trace point ignores ids that the process has not
- * opened (EVENT-12). Types below the unnamed one belong to the system, and a program cannot record
- * them.
+ * Allows the trace points of this process to record the type: they ignore ids that the process has
+ * not opened (EVENT-12). The function does not allow this for types below the unnamed type, because
+ * they are types of the system, which only the library records.
  */
 static void map_type(unsigned type)
 {
-	/* Types of the system are recorded by the library only. */
 	if (type >= PTX_TYPE_UNNAMED)
 		atomic_fetch_or_explicit(&ptx_mapped[type / 64], UINT64_C(1) << (type % 64),
 					 memory_order_release);
-	/* Lanes of threads contain the set of opened types, so they become invalid. */
+	/* A lane contains the set of opened types. The new epoch makes each thread update its lanes. */
 	ptx_arena_changed(&ptx_arena_self);
 }
 
-/* Opens a name in an arena. ENOMEM: the arena has no lists. */
+/*
+ * Opens a name in an arena. Returns 0, EINVAL, ENAMETOOLONG, or ENOMEM if the arena has no lists.
+ */
 static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t *event_id)
 {
 	unsigned type;
@@ -54,8 +55,8 @@ static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t
 		return ENOMEM;
 	type = ptx_names_open(arena->names, name);
 	/*
-	 * A name that a controller opens for another process is in that process's list; that
-	 * process must open the name itself before it can record the type.
+	 * If a controller opens a name for another process, the name is in the list of that
+	 * process, but that process must open the name itself before it can record the type.
 	 */
 	if (arena == &ptx_arena_self) {
 		/*
@@ -136,7 +137,10 @@ PTX_EXPORT int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t ev
 	return ptx_call_end(call, found ? 0 : EINVAL);
 }
 
-/* EQUAL-01, EQUAL-02. The result is no error number, so for an invalid identifier it is 0, too. */
+/*
+ * EQUAL-01, EQUAL-02. The result is no error number: 0 means that the types differ, or that the
+ * stream or the type does not exist.
+ */
 PTX_EXPORT int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1,
 					 trace_event_id_t event2)
 {

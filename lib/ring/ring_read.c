@@ -2,10 +2,10 @@
 /*
  * ring/ring_read.c - how the reader and observers copy records out of chunks.
  *
- * Each read has the same form: load the word of the chunk, copy, then claim or load the word again.
- * A copy is used only if the second step shows that the chunk was not reused during the copy. A
- * place has a link with the chunk's number and generation, so the reader never mistakes a chunk
- * that was reused for the former chunk.
+ * A read has two steps: copy bytes of the chunk, then claim the bytes or load the chunk's word. The
+ * copy is used only if the second step shows that the chunk was not reused during the copy. A place
+ * has a link with the chunk's number and generation, so the reader recognizes a chunk that was
+ * reused. In a stream with debts no writer overwrites a chunk, so the reader omits the second step.
  *
  * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
  * heads are limited to the chunk's room, and each walk along links is bounded by the number of
@@ -61,7 +61,10 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 	uint32_t generation = ptx_word_generation(word);
 	uint32_t small = ptx_ring_is_small(&rings->geometry, number);
 
-	/* The counts are raised first, because 0 means that no chunk is free. */
+	/*
+	 * The counts are raised before the chunk is free, because they must never be too low: a
+	 * writer that loads 0 does not search for a free chunk.
+	 */
 	atomic_fetch_add_explicit(&region->free_chunks, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&region->free_small, small, memory_order_relaxed);
 	if (!atomic_compare_exchange_strong_explicit( /* (H) with (G) in ring_write.c */
@@ -112,8 +115,8 @@ void ptx_ring_settle(struct ptx_rings *rings)
 }
 
 /*
- * Stores in the claimed word the offset up to which the log has the chunk's records. No writer
- * changes the word meanwhile, because no writer overwrites in a stream with debts.
+ * Stores in the claimed word the offset up to which the log has the chunk's records. In a stream
+ * with debts no writer overwrites chunks, so no writer changes the claimed word meanwhile.
  */
 void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset)
 {
@@ -142,8 +145,9 @@ static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 }
 
 /*
- * Enters the ring at its first chunk, unless the reader is in the ring already. Returns false if
- * the ring has no chunk.
+ * If the reader is not in the ring yet, enters the ring at its first chunk. Returns false if the
+ * ring has no chunk. The writer stores `first` before `current`. So if `current` is not 0, `first`
+ * is valid.
  */
 static bool ring_read_enter(struct ptx_reader *reader)
 {
@@ -203,9 +207,10 @@ static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chun
 }
 
 /*
- * Stores the link to the chunk after the reader's chunk. The reader has claimed its own chunk
- * completely. Returns NOTHING if the writer may still add records to the reader's chunk, BYTES if
- * *next is the link, and LOST if the chunk was overwritten.
+ * Stores the link to the chunk after the reader's chunk. The reader has all bytes that its own
+ * chunk had a moment ago. Returns NOTHING if the writer may still add records to the reader's
+ * chunk, BYTES if *next is the link, and LOST if the chunk was overwritten or if a hostile process
+ * has removed the link.
  */
 static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_chunk *chunk,
 			      uint64_t word, uint64_t *next)
@@ -288,7 +293,7 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
 	if (!ring_read_enter(reader))
 		return PTX_CLAIM_NOTHING;
-	/* The loop is bounded as above. This reader frees no chunk, so it cannot break a circle. */
+	/* The bound is needed as in ptx_ring_take(): a hostile chain could be a circle. */
 	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
 		uint64_t word, next;
 		const struct ptx_chunk *chunk = chunk_of(reader, &word);
@@ -313,8 +318,8 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 }
 
 /*
- * The writer stores the member `opened` before the chunk is OPEN. copy_out() loads the member
- * before the function loads the chunk's word.
+ * The writer stores the member `opened` before the chunk's word becomes OPEN, and the function
+ * loads the word after the member. So if the word has the link's generation, the time is valid.
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
 {
@@ -327,7 +332,10 @@ bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *ope
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
-/* The number is in the chunk's header, so it remains when all earlier chunks are overwritten. */
+/*
+ * The number is the member `spare` of the identity in the chunk. So it remains when all earlier
+ * chunks are overwritten.
+ */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
 {
 	const uint32_t number = ptx_link_number(link);
@@ -353,10 +361,10 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
 }
 
 /*
- * The writer continues during the search. It could take a chunk whose number the search has passed,
- * and after that a chunk with a higher number. The search would see only the second of these chunks
- * and might return it, although the first chunk is older. So the search considers only chunks that
- * the ring had when the search began. It sees each of them, unless a writer overwrites the chunk.
+ * The writer continues during the search. It could open a chunk whose number the search has passed,
+ * and after that a chunk with a higher number. The search would find only the second of these
+ * chunks, although the first chunk is older. So the search considers only chunks that the ring had
+ * when the search began. It finds each of them that no writer overwrites meanwhile.
  */
 static bool ring_read_find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,
 			   struct ptx_place *place, uint32_t *before)
@@ -368,8 +376,8 @@ static bool ring_read_find(struct ptx_rings *rings, uint32_t ring, const uint32_
 		return false;
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++) {
 		/*
-		 * The state may change during the search. ptx_ring_opened() loads it again behind
-		 * the time.
+		 * The state may change during the search, so ptx_ring_opened() checks the word
+		 * again.
 		 */
 		uint64_t word = atomic_load_explicit(&rings->word[i], memory_order_acquire), opened;
 		uint64_t link = ptx_link(i, ptx_word_generation(word));
@@ -425,10 +433,11 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 	copy_out((unsigned char *)&writer->opened, (const unsigned char *)&chunk->opened,
 		 sizeof writer->opened);
 	/*
-	 * If the window is ahead of the head, the writer has stored it for an event that is not
-	 * published. That event may have a time before the reader's clock. If the ring has another
-	 * current chunk by now, its writer has changed chunks since the barrier, and reads a later
-	 * time. UINT64_MAX: the chunk is new and has had no event.
+	 * If the window equals the head or is ahead of it, the writer has opened the window for an
+	 * event that it has not published. This event may be older than the reader's clock reading.
+	 * If the window is UINT64_MAX, the chunk is new, and its writer has not opened the window
+	 * yet. If the ring has another current chunk by now, its writer has changed chunks since
+	 * the barrier, and reads a later time.
 	 */
 	writer->inside = window != UINT64_MAX && window >= writer->head &&
 			 atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire) ==
@@ -479,9 +488,9 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 }
 
 /*
- * If the chunk gets another owner during the look, the function looks again, a bounded number of
- * times. After that it returns the number of records in closed chunks. This number is too low by at
- * most the records of one chunk.
+ * If a writer reuses the chunk during the copy, the function tries again, at most three times in
+ * all. If it has no success, or if the ring has no chunk, it returns the number of records in
+ * closed chunks. This number is too low by at most the records of one chunk.
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {
@@ -506,15 +515,19 @@ uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 	return (uint32_t)atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 }
 
-/* The number of all records has 32 bits. The count for closed chunks extends it to 64 bits. */
+/*
+ * ptx_ring_records() returns the low 32 bits of the number of all records. The count of records in
+ * closed chunks has 64 bits. The function adds the difference modulo 2^32 to this count.
+ */
 uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring)
 {
 	uint64_t closed = atomic_load_explicit(&rings->ring[ring].published, memory_order_relaxed);
 	uint32_t ahead = ptx_ring_records(rings, ring) - (uint32_t)closed;
 
 	/*
-	 * A writer that was killed at a change of chunks may not have counted the last chunk as
-	 * closed.
+	 * The difference can be more than the records of one chunk: a writer that was killed while
+	 * it changed chunks has not added its last chunk to the count. A difference that is
+	 * negative modulo 2^32 counts as 0.
 	 */
 	return closed + (ahead <= INT32_MAX ? ahead : 0);
 }

@@ -49,7 +49,7 @@ static bool choose_log_type(const struct log_type *type)
 	return choose_type(&dump.wanted.choose, type->name);
 }
 
-/* Prints an event, or keeps it for --tail. Returns false if the reading must end. */
+/* Prints an event, or keeps it for --tail. Returns false after an error. */
 static bool show_or_keep(struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
@@ -57,7 +57,7 @@ static bool show_or_keep(struct logfile *log, const struct log_type *type,
 		if (tail_add(&dump.tail, event, event->data, event->data_len))
 			return true;
 		say("%s", strerror(ENOMEM));
-		/* an error of the output also prevents the reading of further logs */
+		/* dump_logs() reads no further log after an error in out_stdout */
 		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM;
 		return false;
 	}
@@ -122,9 +122,9 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 			return 0;
 	}
 	/*
-	 * The log was read up to its end, or up to --end. In the second case an open gap is not
-	 * reported, because it may end later in the log. For the same reason the function has
-	 * returned above if the reading stopped because of --limit.
+	 * Without an error, the log was read up to its end, or up to --end. Only at the end of the
+	 * log losses_end() reports a gap whose end was not read. Otherwise the gap may end later in
+	 * the log. For the same reason the function has returned above at --limit.
 	 */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
@@ -146,8 +146,9 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 }
 
 /*
- * Checks the names in --where and --fields. A name is probably mistyped if no event type has a
- * field or value of this name. Returns false after it printed an error.
+ * Prepares the durations for --where, and checks the names in --where and --fields. A name is
+ * probably mistyped if no event type has a field or value of this name. Returns false after it
+ * printed an error.
  */
 static bool names_fit(struct logfile *log)
 {
@@ -262,8 +263,8 @@ static int dump_log(struct logfile *log, bool several)
 }
 
 /*
- * Prints logs one by one. All of them are open at the same time. Otherwise a descriptor that was
- * opened in one log of a recording would have no name in the next logs (log/descriptors.h).
+ * Prints logs one by one. All logs are open before the first is printed, because a descriptor that
+ * one log of a recording opens then has its name in the next logs, too (log/descriptors.h).
  */
 static int dump_together(char **path, size_t paths, bool several)
 {

@@ -26,7 +26,9 @@ static int put_record(struct etw_sink *s, unsigned type, int64_t stamp, const vo
 	return etw_writer_add(&s->writer, stamp, header, sizeof(header), payload, len);
 }
 
-/* Writes a text with a NUL, so that etw_restore.c can read several texts in a row. */
+/*
+ * Writes a text with a NUL, so that etw_restore.c can read several texts in a row. Returns the end.
+ */
 static unsigned char *put_text(unsigned char *p, const char *text, size_t len)
 {
 	memcpy(p, text, len);
@@ -57,8 +59,8 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 		posix_trace_attr_getlogsize(&f->attr, &log_size);
 	}
 	/*
-	 * The member for the nanoseconds must not be negative. So the seconds of a time before 1970
-	 * are rounded down.
+	 * The field for the nanoseconds has no sign. So the seconds of a time before 1970 are
+	 * rounded down.
 	 */
 	if (ns < 0) {
 		seconds--;
@@ -85,7 +87,10 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 	return put_record(s, ETW_REGISTRY_STREAM, stamp, payload, (size_t)(p - payload));
 }
 
-/* Writes the stream and all types. The record of a schema precedes the record of its type. */
+/*
+ * Writes the stream and all types. The record of a schema precedes the record of its type. Names
+ * are truncated to ETW_CLASS_NAME_MAX bytes, and longer schemas are omitted.
+ */
 int etw_registry_begin(struct etw_sink *s, const struct etw_class *classes, int64_t stamp)
 {
 	unsigned char payload[24 + ETW_CLASS_NAME_MAX + 1], *p;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * program.c - stores the instructions, texts, numbers, calls and functions of all templates.
- * Elements of a pool are referred to by their index and not by a pointer, because the pool may move
- * when it grows.
+ * program.c - stores the instructions, texts, numbers, calls and functions of all templates. Each
+ * kind of element has an array. A reference to an element is an index and not a pointer, because an
+ * array may move when it grows.
+ *
+ * If memory is lacking, a function that adds an element sets program->no_memory and returns the
+ * index 0. Callers use an index without a check. This does no harm, because a program with
+ * no_memory is not run.
  */
 #include "report/template/program.h"
 
@@ -11,10 +15,6 @@
 
 #include "base/vec.h"
 
-/*
- * If memory is lacking, the returned index is 0. Callers use an index without a check, and 0 does
- * no harm: program->no_memory is set, so the program is not run.
- */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {
 	if (!vec_grow(&program->code, program->codes, 1)) {
@@ -61,7 +61,7 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref)
 	char *text;
 
 	*ref = (struct text_ref){ 0, 0 };
-	/* One byte more, so that an empty text has an address too. */
+	/* The room has one byte more than the text, so that an empty text has an address, too. */
 	if (!vec_grow(&program->text, program->texts, len + 1)) {
 		program->no_memory = true;
 		return NULL;
@@ -72,7 +72,10 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref)
 	return text;
 }
 
-/* If memory was lacking, "index" may belong to another instruction, which must not be changed. */
+/*
+ * If memory was lacking, "index" may be the 0 of a failed program_emit(), and the instruction at 0
+ * is another one.
+ */
 void program_land(struct program *program, uint32_t index)
 {
 	if (!program->no_memory)
@@ -88,8 +91,8 @@ struct program_mark program_mark(const struct program *program)
 }
 
 /*
- * Other elements must not refer to the part that is dropped. They do not, because templates are
- * parsed one after the other: only the template that failed refers to this part.
+ * No remaining element refers to the dropped part, because templates are parsed one after the
+ * other. Only the template that failed refers to this part.
  */
 void program_drop(struct program *program, const struct program_mark *mark)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * program.h - templates as programs: instructions of eight bytes, with their texts and numbers in
- * pools of their own.
+ * arrays of their own.
  *
- * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
- * and wrap. The machine has one register for the subject of a switch and one for bit flags. The
- * selected part of a switch may contain another switch. One register is enough, because the outer
- * subject is no longer needed when the selected part runs.
+ * A machine with a stack of numbers runs the instructions; prose.h collects the output. Numbers
+ * have 64 bits and wrap. The machine has one register for the subject of a switch and one for bit
+ * flags. The selected part of a switch may contain another switch. One register is enough, because
+ * the outer subject is no longer needed when the selected part runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -22,9 +22,9 @@
 #define TEMPLATE_PARAMETERS 8
 
 /*
- * The comments below describe the members a, b and c of struct ins. c is an index into the pool or
- * the code that the comment names. "text" means that c is a text and b its length. "a b c" means
- * that a, b and c are the letter, m and n of a format code; see codes.h.
+ * The comments below describe the members a, b and c of struct ins. c is an index into the array
+ * that the comment names. "text" means that c is the offset of a text, and b its length. "a b c"
+ * means that a, b and c are the letter, m and n of a format code; see codes.h.
  */
 enum op {
 	OP_RETURN,    /* the end of a template or a function */
