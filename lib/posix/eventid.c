@@ -29,7 +29,7 @@ static void map_type(unsigned type)
 	if (type >= PTX_TYPE_UNNAMED)
 		atomic_fetch_or_explicit(&ptx_mapped[type / 64], UINT64_C(1) << (type % 64),
 					 memory_order_release);
-	/* A lane contains the set of opened types. The new epoch makes each thread update its lanes. */
+	/* A lane contains the set of opened types. The new epoch makes threads fill lanes again. */
 	ptx_arena_changed(&ptx_arena_self);
 }
 
