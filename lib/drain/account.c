@@ -5,9 +5,9 @@
  * A ledger has three parts (ring/DESIGN 8). The drain counts each record that it delivers or drops.
  * Writers count, in the region, the events that they cannot record and the events that they
  * overwrite. The census (census.h) counts the events that are still in the stream. The number of
- * called events is computed from the heads of the chunks and not from the other columns. Therefore
- * the equation called = reported + unread + lost is a check: if it holds, no event was counted
- * twice or forgotten.
+ * called events does not come from the columns reported and unread: the heads of the chunks show
+ * how many events the writers have published. Therefore the equation called = reported + unread +
+ * lost is a check: if it holds, no event was counted twice or forgotten.
  *
  * A hostile writer may change the counters in the region. The drain only adds the counters, and
  * never uses a counter as an index or a size. So a wrong counter makes the ledger wrong, but has no
@@ -155,9 +155,9 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * A callback of ptx_ring_reap(). A process counts as alive if its state is unknown. A living
- * process may still be counting the records of a chunk, and the reader would then count these
- * records a second time.
+ * A callback of ptx_ring_reap(). Returns false if the state of the process is unknown, because a
+ * living process may still be counting the records of a chunk. If the reader counted these records
+ * as well, they would count twice.
  */
 static bool is_dead(uint32_t pid)
 {
@@ -185,8 +185,8 @@ static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, 
 
 /*
  * The caller has the stream's lock, so no event is delivered meanwhile. Writers continue. An event
- * that they record after the beginning of the census is in no column. The call copies all unread
- * records and does not wait for writers. After ENOMEM the ledger is incomplete.
+ * that they publish after the census has begun is in no column. The call copies all unread records
+ * and does not wait for writers. After ENOMEM the ledger is incomplete.
  */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
@@ -203,9 +203,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted the chunk's
-	 * records as lost. The reader counts them now. It does not do this if the writers may be in
-	 * another pid namespace (same_ids is false, or `mixed` is not 0). There the same id may
-	 * name another process, so a living writer could seem dead.
+	 * records as lost. The reader counts them now. The reader does not do this if a writer may
+	 * be in another pid namespace (same_ids is false, or `mixed` is not 0). The writer's id may
+	 * then name another process, so a living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -248,9 +248,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 }
 
 /*
- * Writers count a loss by type first and then by thread, so the counts by thread are read first.
- * Then no thread has a loss that the total lacks, and ptx_ledger_close() adds losses that only the
- * types have to the line of pid 0.
+ * Writers count a loss by type first and then by thread. The function reads the counts in the
+ * opposite order, so that no thread has a loss that the total lacks. ptx_ledger_close() adds the
+ * losses that only the types have to the line of pid 0.
  */
 int ptx_drain_ledger_settled(const struct ptx_drain *drain, struct ptx_ledger *ledger)
 {

@@ -5,10 +5,10 @@
  * The ledger (account.c) and the thinning of marks (thin.c) use a census. In each ring, a census
  * begins at the place of the drain's reader and copies chunks by ptx_ring_look(), like an observer.
  * It does not claim or free chunks, so it has no effect on the reader and the writers. Two bounds
- * end a census. First, in each ring the census stops at the record that was the last record when
- * the census began, because a writer may add records as fast as the census copies them. Second, the
- * number of calls of ptx_ring_look() is limited, because the chain of chunks in hostile memory may
- * be a circle.
+ * end a census. First, in each ring the census stops behind the record that was the last record
+ * when the census began, because a writer may add records as fast as the census copies them.
+ * Second, the number of calls of ptx_ring_look() is limited, because the chain of chunks in hostile
+ * memory may be a circle.
  */
 #include "drain/census.h"
 
@@ -18,8 +18,8 @@
 
 /*
  * Calls event() for the first `most` events in `bytes`, which ptx_records_check() has accepted. An
- * IDENT record is no event. It has the identity of the thread that recorded the records behind it,
- * and the function copies this identity to *ident.
+ * IDENT record is no event. It names the thread of the records behind it, and the function copies
+ * this identity to *ident.
  */
 static void visit_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
@@ -39,9 +39,10 @@ static void visit_records(struct ptx_census *census, struct ptx_ident *ident, bo
 
 /*
  * Visits the events of one ring: first the events in the drain's buffer, then the events in the
- * chunks from the reader's place on. The function stops before the record with the number
- * source->published. It never returns to a chunk that it has visited, because it would then count
- * the records of the chunk twice. The parameter `buffer` has room for chunk_room bytes.
+ * chunks from the reader's place on. Numbers of records begin at 0, so the function stops before
+ * the record with the number source->published. It never returns to a chunk that it has visited,
+ * because it would then visit the events of the chunk twice. The parameter `buffer` has room for
+ * chunk_room bytes.
  */
 static void visit_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
@@ -50,7 +51,7 @@ static void visit_source(struct ptx_census *census, uint32_t index, unsigned cha
 	struct ptx_reader reader = source->reader; /* a copy, so the drain's place is unchanged */
 	struct ptx_ident whose = source->ident; /* thread of the next record */
 	uint32_t next = source->records; /* number of the next record, modulo 2^32 */
-	bool known = reader.place.link != 0; /* the variable `next` is valid */
+	bool known = reader.place.link != 0; /* true: the variable `next` is valid */
 	const bool control = index == 0;
 	unsigned losses = 0;
 
@@ -68,10 +69,8 @@ static void visit_source(struct ptx_census *census, uint32_t index, unsigned cha
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
-			 * `next` is equal to `published` or greater: the census has visited all
-			 * records with numbers below `published`, or the last of them were
-			 * overwritten. The difference is modulo 2^32: if both numbers are equal,
-			 * the difference is UINT32_MAX.
+			 * `next` is `published` or a greater number, modulo 2^32. So the census has
+			 * visited all records below `published` that were not overwritten.
 			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
@@ -82,8 +81,8 @@ static void visit_source(struct ptx_census *census, uint32_t index, unsigned cha
 		 * records itself. The census searches for the ring's oldest chunk that begins with
 		 * record `next` or a later record. If `next` is not known, because the reader has
 		 * never entered the ring, the search considers every chunk. After PTX_LOSSES_MOST
-		 * such losses the census leaves the ring, because the writer overwrites and counts
-		 * the records faster than the census copies them.
+		 * such losses the census leaves the ring: its writer overwrites the records faster
+		 * than the census copies them, and counts them as lost.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -105,10 +104,10 @@ static void visit_source(struct ptx_census *census, uint32_t index, unsigned cha
 		 * after the census began.
 		 */
 		if (reader.fresh) {
-			if (known && ident->spare - next > INT32_MAX)
+			if (known && ident->before - next > INT32_MAX)
 				return; /* hostile */
 			whose = *ident;
-			next = ident->spare;
+			next = ident->before;
 			known = true;
 			if (source->published - next > INT32_MAX)
 				return;
@@ -133,8 +132,8 @@ int ptx_census_take(struct ptx_census *census)
 		return ENOMEM;
 	census->published = 0;
 	/*
-	 * The number of published records is read for all rings before the first ring is visited.
-	 * So little time passes between the first reading and the last. While the census visits the
+	 * The function reads the number of published records of all rings before it visits the
+	 * first ring. So the numbers belong to nearly the same time. While the census visits the
 	 * first rings, writers may record further events in the last rings, and the census does not
 	 * visit these events.
 	 */
@@ -159,7 +158,7 @@ int ptx_census_take(struct ptx_census *census)
 
 /*
  * Makes the table of states from the marks, which are in the order of time. Marks of flushes and of
- * errors do not change the state, so they have no entry in the table; thin.c relies on this. The
+ * errors do not change the state, so they have no entry in the table, and thin.c expects none. The
  * first entry is the state that delivery has reached. Its time is 0, so for each event there is an
  * entry that is not later than the event.
  */

@@ -10,8 +10,8 @@
  * (pass.c).
  *
  * A phase is a span of time in which the stream was stopped, running or full. A record belongs to
- * the stream (is a member) if it was stamped in a running phase. A gap is overwritten events, which
- * OVERFLOW and RESUME report. The survivor is the first event after a gap.
+ * the stream (is a member) if it was stamped in a running phase. A gap is a group of overwritten
+ * events, which OVERFLOW and RESUME report. The survivor is the first event after a gap.
  *
  * The functions do not lock and do not wait for writers; the caller has the stream's lock. Each
  * loop over shared memory has a bound here or in pass.c, so that no writer can make the loop
@@ -140,9 +140,9 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->queued)
 			return true;
 		/*
-		 * The event behind RESUME must be the survivor. It is in a private buffer, and so
-		 * remains valid even if a writer overwrites its chunk. Until the survivor is
-		 * delivered, the cut is not applied, because it could drop the survivor.
+		 * The event behind RESUME must be the survivor. The survivor is in a private
+		 * buffer, so it remains valid even if a writer overwrites its chunk. Until the
+		 * survivor is delivered, the cut is not applied, because that could drop it.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
@@ -256,7 +256,7 @@ static bool peek_up_to(struct ptx_drain *drain, uint64_t limit, struct ptx_drain
 		return false;
 	drain->watermark = limit;
 	if (!find_next(drain)) {
-		/* there is no event up to `limit`, so the watermark is restored */
+		/* No event is older than `limit`, so the watermark need not stay raised. */
 		drain->watermark = certain;
 		return false;
 	}

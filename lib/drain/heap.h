@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/heap.h - a heap of the sources by the time of their next record. Sources with the same time
- * are ordered by their number, so that the order is stable.
+ * drain/heap.h - a heap of the sources by the time of their next record. Of two sources with the
+ * same time, the source with the lower number is first, so that the order does not change.
  *
  * Threads   the caller holds the stream's lock.
  */

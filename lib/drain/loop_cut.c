@@ -21,9 +21,9 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * Refills each empty buffer after the cut has risen. If a chunk of a ring was overwritten, the
- * reader notices the loss only when it claims from this ring. So the reader must claim from each
- * ring before it delivers an event that is younger than the loss.
+ * Refills each empty buffer after the cut has risen. If a writer has overwritten a chunk, the
+ * reader notices the loss only when it claims from the ring of this chunk. So the reader must claim
+ * from each ring before it delivers an event that is younger than the loss.
  */
 static void refill_all(struct ptx_drain *drain)
 {
@@ -66,9 +66,9 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	if (first != UINT64_MAX && cut > drain->reported_cut)
 		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
 	/*
-	 * The reader may have claimed records that are not younger than the cut. They count as
-	 * overwritten, because other rings have lost records of the same time: if the drain
-	 * delivered them, other events between them would be missing (ring/DESIGN 4).
+	 * The reader may have claimed records that are not younger than the cut. These records
+	 * count as overwritten, too. Otherwise the drain would deliver them without the events of
+	 * other rings that were overwritten between them (ring/DESIGN 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_drop_cleared(drain, source))

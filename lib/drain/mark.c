@@ -149,8 +149,8 @@ void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
 
 /*
  * Returns true if there is room for a restart: half of the stream's size is free, or no event is
- * left to deliver. The second condition is needed because each ring keeps its open chunk, so many
- * threads may hold most of the pool although it has no events.
+ * left to deliver. The second case is needed because each ring keeps its open chunk. So the rings
+ * of many threads may hold most of the pool although the chunks have no undelivered events.
  */
 static bool has_room(struct ptx_drain *drain)
 {
@@ -212,8 +212,8 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	}
 	mark.kind = PTX_MARK_RESTART;
 	/*
-	 * The mark has the present time. An event that was stamped before the mark counts as lost
-	 * because the stream was full. So all these losses are between the STOP and the START.
+	 * The mark has the present time. Events that were stamped before the mark, while the stream
+	 * was full, count as lost. So all these losses are between the STOP and the START.
 	 */
 	mark.ticks = ptx_drain_moment(drain, false);
 	/* The data of the START event is the filter. */

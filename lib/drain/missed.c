@@ -11,8 +11,7 @@
 
 /*
  * Each pass over a stream with writers calls this function, so that status and ledger include the
- * losses. The number in *missed may be hostile, so it is only added and never used as an index or a
- * size.
+ * losses. The number in *missed may be hostile, but the function only adds it to a count.
  */
 void ptx_drain_missed(struct ptx_drain *drain)
 {
@@ -25,9 +24,9 @@ void ptx_drain_missed(struct ptx_drain *drain)
 	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, 0, 0, missed); /* type 0, slot 0 */
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 	/*
-	 * If the reader is killed here, the next reader counts these losses a second time. That is
-	 * better than a missing loss. Processes may add to the word meanwhile. Therefore the word
-	 * is decreased and not set to 0.
+	 * If the reader is killed here, the next reader counts these losses a second time. In the
+	 * opposite order the losses would be missing, which is worse. The function does not set the
+	 * word to 0, because processes may have added to it since the load.
 	 */
 	atomic_fetch_sub_explicit(drain->missed, missed, memory_order_relaxed);
 }

@@ -127,8 +127,8 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 }
 
 /*
- * Counts the bytes behind the last well-formed record of a batch as one damaged record, because the
- * number of records in these bytes is unknown. A batch is the bytes of one claim. Type and thread
+ * A batch is the bytes of one claim. Counts the bytes behind the last well-formed record of a batch
+ * as one damaged record, because the number of records in these bytes is unknown. Type and thread
  * of the loss are unknown, so ptx_ledger_close() adds the loss to type 0 and to the line of pid 0.
  */
 static void count_damage(struct ptx_drain *drain)
@@ -137,9 +137,9 @@ static void count_damage(struct ptx_drain *drain)
 }
 
 /*
- * Counts the records of a batch as damaged, by type and thread. One of them has a time in the
- * future, which no writer can have read from the clock. If this record were not dropped, the drain
- * would hold it and all later records of the ring back until the clock reaches that time.
+ * Drops all records of a batch and counts them as damaged, by type and thread. The reason is that
+ * one of them has a time in the future, which no writer can have read from the clock. The drain
+ * would hold back this record and all later records of the ring until the clock reaches that time.
  */
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
@@ -169,8 +169,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 }
 
 /*
- * Returns true if events were overwritten after the last posix_trace_clear(). If the result is
- * false, missing records in a ring are no gap that the drain must report.
+ * Returns true if events were overwritten that are younger than the last posix_trace_clear(). If
+ * the result is false, records that are missing in a ring are no gap that the drain must report.
  */
 static bool is_missed(const struct ptx_drain *drain)
 {
@@ -191,8 +191,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->key = UINT64_MAX;
 	/*
 	 * Two numbers bound the loop: drain->claims_left for all rings until the next pass, and
-	 * `losses` for this ring. If a bound is reached, all records that the last pass saw have
-	 * been claimed or overwritten, and a writer records as fast as the reader reads. So the
+	 * `losses` for this ring. If a bound is reached, a writer records as fast as the reader
+	 * reads, and the reader has claimed or lost all records that the last pass saw. So the
 	 * reader may stop.
 	 */
 	for (unsigned losses = 0; drain->claims_left && losses < PTX_LOSSES_MOST;
@@ -209,8 +209,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			/*
 			 * The chunk was overwritten. The reader continues with the ring's oldest
 			 * remaining chunk. The header of that chunk has the number of the ring's
-			 * records before it. If this number is not source->records, records are
-			 * missing. They are a gap if they were not cleared.
+			 * records before the chunk. If this number is not source->records, records
+			 * are missing. These records are a gap if they were not cleared.
 			 */
 			if (ptx_ring_find(drain->rings, index, &reader->place, &before)) {
 				drain->gap = drain->gap ||
@@ -225,7 +225,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			source->ident = reader->ident;
 			source->line = SIZE_MAX;
 			/* the number of records before this chunk */
-			source->records = reader->ident.spare;
+			source->records = reader->ident.before;
 		}
 		/* The claimed bytes are a private copy. They are checked here, and never again. */
 		source->end = ptx_records_check(drain->rings, reader->buffer, reader->bytes,
@@ -275,11 +275,11 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 }
 
 /*
- * Returns a time: the ring's writer will not publish an event that is older. If the writer is
- * outside of its window, the result is `now`, the time of the pass. Otherwise the bound is computed
- * once, when the reader first sees the writer inside its window at this position, and remains until
- * the writer has moved. After STALL_NS, or if the writer's process is dead, the result is `now`
- * again.
+ * Returns the bound of the ring: a time such that the ring's writer will not publish an older
+ * event. If the writer is outside of its window, the bound is `now`, the time of the pass. When the
+ * reader first sees the writer inside its window at this position, the function computes the bound,
+ * which then remains until the writer has moved. After STALL_NS, or if the writer's process is
+ * dead, the function returns `now` again, so a later event of this writer is LATE.
  */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {

@@ -8,8 +8,8 @@
 #include "drain/phase.h"
 
 /*
- * Precondition: `from` is not earlier than the beginning of the previous phase. The caller reaches
- * marks in the order of time.
+ * Precondition: `from` is not earlier than the beginning of the previous phase. The caller ensures
+ * this, because delivery reaches the marks in the order of time.
  */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase)
 {
@@ -36,9 +36,9 @@ enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks
 			return phases->begun[index].phase;
 	}
 	/*
-	 * If no phase was forgotten, the record is older than the first start, and the stream was
-	 * stopped. Otherwise the record counts as stamped in a running phase, because its writer
-	 * saw the stream running.
+	 * The record is older than all remembered phases. If no phase was forgotten, it is older
+	 * than the first start, so the stream was stopped. Otherwise the record counts as stamped
+	 * in a running phase, because its writer saw the stream running.
 	 */
 	return n > 0 || phases->inherited ? PTX_PHASE_RUNNING : PTX_PHASE_STOPPED;
 }

@@ -4,8 +4,8 @@
  *
  * The drain processes a mark or a gap only when the queue is empty, and then adds at most two
  * events to the queue. So PTX_DRAIN_QUEUE places are always enough, and the functions allocate no
- * memory. The events have process 0, thread 0 and a null address (SYSEV-06), except the FLUSH
- * events of a flush by a call.
+ * memory. The events have process 0, thread 0 and a null address (SYSEV-06). Only the FLUSH events
+ * of a flush by a call have the process, the thread and the address of that call.
  */
 #include "drain/synthetic.h"
 
@@ -61,8 +61,8 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 }
 
 /*
- * Queues the events of a restart: START and, for the policy FLUSH, RESUME before it. The data of
- * START is the filter, as an event set with the rejected types. So the set is the complement of
+ * Queues the events of a restart: for the policy FLUSH first RESUME, and for every policy START.
+ * The data of START is the filter: an event set with the rejected types, which is the complement of
  * mark->admit. One set (queue_set) is enough, because at most one restart is in the queue. RESUME
  * ends the gap that OVERFLOW has begun at the FULL mark (SFLUSH-06).
  */
@@ -136,10 +136,10 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 }
 
 /*
- * The time of OVERFLOW is between the time of the last delivered event and the time of the
- * survivor, which is the first event after the gap. It is never later than the survivor, even if
- * the survivor is LATE. If the writer has not stored the time of the first lost event yet, the
- * function uses the tick after the last delivered event.
+ * The time of OVERFLOW is not earlier than the last delivered event and not later than the
+ * survivor, which is the first event after the gap. If the survivor is LATE, both conditions cannot
+ * be true, and only the second one is. If the writer has not stored the time of the first lost
+ * event yet, the function uses the tick after the last delivered event.
  */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 {
@@ -177,7 +177,7 @@ void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_delivered(drain, event->ticks);
 	drain->queued--;
 	memmove(&drain->queue[0], &drain->queue[1], drain->queued * sizeof drain->queue[0]);
-	/* the data in queue_data move with their events */
+	/* If the data of an event are in queue_data, they move with the event. */
 	for (uint32_t i = 0; i < drain->queued; i++) {
 		if (drain->queue[i].data == &drain->queue_data[i + 1]) {
 			drain->queue_data[i] = drain->queue_data[i + 1];

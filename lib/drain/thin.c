@@ -3,12 +3,12 @@
  * drain/thin.c - bounds the marks of a stream that is started and stopped often without a reader.
  *
  * Each start and each stop by a call adds a mark to the drain. A mark is needed only while it
- * separates undelivered events: the events that were stamped while the stream was running from the
- * other events. If there are many marks, the controller examines the undelivered events and drops
- * each mark that separates no events. The number of events then bounds the number of remaining
- * marks. The examination begins at a number of marks that grows with the stream's size and with the
- * number of marks that remained after the last examination. So a start costs constant time on
- * average.
+ * separates undelivered events that were stamped while the stream was running from other
+ * undelivered events. If there are many marks, the controller examines the undelivered events and
+ * drops each mark that separates no events. The number of events then bounds the number of
+ * remaining marks. The examination begins at a number of marks that grows with the stream's size
+ * and with the number of marks that remained after the last examination. So a start costs constant
+ * time on average.
  *
  * A moment (census.h) is the time of a mark that changes the stream's state, with the new state.
  * The phase of a mark is the time from this mark to the next one.
@@ -43,11 +43,11 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 }
 
 /*
- * Drops the marks of calls that separate no events, and moves the remaining marks together. The
- * census has visited all events that are older than the watermark. So a mark is dropped only if its
- * phase has ended before the watermark. The phase must also have ended before drain->certain:
- * ptx_drain_peek_beyond() may have raised the watermark above the time of an event that a writer is
- * about to publish.
+ * Drops the marks of posix_trace_start() and posix_trace_stop() that separate no events, and moves
+ * the remaining marks together. The census has visited all events that are older than the
+ * watermark. So the function drops a mark only if the phase of the mark has ended before the
+ * watermark. The phase must also have ended before drain->certain, because ptx_drain_peek_beyond()
+ * may have raised the watermark above the time of an event that a writer is about to publish.
  *
  * moment[0] is the state at the beginning. Each further moment belongs to one mark that changes the
  * state, in the same order. So the loop visits marks and moments together. FULL and RESTART marks
@@ -107,7 +107,7 @@ void ptx_drain_thin(struct ptx_drain *drain)
 	drain->thin_at = 2 * drain->marks;
 	/* The pass makes the watermark recent, so that the census includes recent events. */
 	ptx_drain_pass(drain);
-	/* Marks up to the cut are dropped first. */
+	/* Marks up to the cut need no examination. */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
 	if (!ptx_moments_make(drain, &thinning.moments))

@@ -336,7 +336,7 @@ static int find_links(struct order *order)
 		}
 		order->link[order->links++] = (struct link){
 			.ring = ptx_word_ring(order->taking->after[i]), .number = i,
-			.opened = chunk->opened, .before = chunk->ident.spare,
+			.opened = chunk->opened, .before = chunk->ident.before,
 		};
 	}
 	/* After the sort the chunks of a ring are adjacent. */

@@ -384,7 +384,7 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 	ident->tid = thread->tid;
 	ident->thread = thread->self;
 	ident->slot = thread->slot[bit];
-	ident->spare = 0;
+	ident->before = 0;
 }
 
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,

@@ -140,7 +140,7 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 	word = atomic_load_explicit(&rings->word[*at], memory_order_acquire);
 	chunk = ptx_ring_chunk(rings, *at);
 	*head = atomic_load_explicit(&chunk->head, memory_order_acquire);
-	ident.spare = atomic_load_explicit((const _Atomic uint32_t *)&chunk->ident.spare,
+	ident.before = atomic_load_explicit((const _Atomic uint32_t *)&chunk->ident.before,
 					   memory_order_relaxed);
 	*records += ptx_chunk_records(&ident, *head) - (uint32_t)*records;
 	atomic_thread_fence(memory_order_acquire);

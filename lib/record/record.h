@@ -47,7 +47,10 @@ struct ptx_ident {
 	uint64_t thread; /* pthread_t */
 	/* The thread's slot in the region, with its generation in the upper half. */
 	uint32_t slot;
-	uint32_t spare;
+	/*
+	 * In the header of a chunk: the number of the ring's records before the chunk. Otherwise 0.
+	 */
+	uint32_t before;
 };
 
 _Static_assert(sizeof(struct ptx_record) == 24, "a record's header is 24 bytes");

@@ -2,10 +2,11 @@
 /*
  * ring/claim.c - how a thread acquires a ring for a nesting level, and leaves it to another thread.
  *
- * A thread prefers an idle ring to a new ring: a ring number is never returned, and each ring keeps
- * an open chunk. One compare-and-swap on the word of an idle ring decides which thread holds it. If
- * a thread is killed, its ring is either idle, or ptx_ring_reap() takes it from the dead process.
- * The only exception is a new ring that no thread holds yet; see number_a_ring().
+ * A thread prefers an idle ring to a new ring, because the number of a new ring is used up for
+ * ever, and each ring keeps an open chunk. One compare-and-swap on the word of an idle ring decides
+ * which thread holds the ring. If a thread is killed while it holds a ring, ptx_ring_reap() takes
+ * the ring from the dead process. If a thread is killed between number_a_ring() and the store of
+ * its identity in the word, no thread uses the new ring.
  *
  * Threads: writers, any number at the same time. The functions are async-signal-safe. They acquire
  * no lock and wait for no other thread. A search is bounded by the number of rings.
@@ -22,8 +23,8 @@
  * can claim the ring before that store. A thread that is killed before that store leaves a ring
  * without records, and the ring's number is lost.
  *
- * The exchange of region->rings may be relaxed: a reader may see the new number before it sees the
- * stores in the ring. It then finds zeroed memory, and so a ring without a current chunk.
+ * The exchange of region->rings may be relaxed. If a reader sees the new number before it sees the
+ * stores in the ring, it finds zeroed memory, which means a ring without a current chunk.
  *
  * Fails with NO_SLOT if the stream already has as many rings as it may have. Fails with NO_MEMORY
  * if there is no memory for the new ring's entries in the tables.
@@ -122,9 +123,9 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 }
 
 /*
- * Claims an idle ring. Returns false if the caller should add a new ring. A hint can name a ring
- * that another thread has claimed meanwhile, so it is only a proposal. The loop has a bound,
- * because other threads may add hints all the time.
+ * Claims an idle ring. Returns false if the caller should add a new ring. A hint may name a ring
+ * that another thread has claimed since, and the loop then tries the next hint. The loop has a
+ * bound, because other threads may add hints all the time.
  */
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -187,17 +188,14 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 				      memory_order_release);
 	}
 	*held = ring;
-	/*
-	 * the cause if the thread acquires no chunk; without memory, a function below stores
-	 * NO_MEMORY
-	 */
+	/* The cause if the pool has no chunk. If memory is lacking, it becomes NO_MEMORY below. */
 	*loss = PTX_WRITER_STREAM_FULL;
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
 		number = ptx_link_number(link);
 		/*
-		 * The chunk is in the far part, which this process could not map. This process
-		 * leaves the ring to another process.
+		 * The chunk is in the far part, which this process could not map. Another process
+		 * may be able to use the ring.
 		 */
 		if (!ptx_ring_reaches(rings, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;

@@ -2,13 +2,16 @@
 /*
  * ring/hint.c - queues of hints: a thread that looks for a chunk or a ring looks here first.
  *
- * An entry is lap 16 | generation 16 | number 32. A pusher takes a ticket from the member `tail`.
- * The ticket gives the place and the lap of its entry. The parameter `last` of a function is the
- * index of a queue's last place. A pusher that is suspended between its ticket and its entry leaves
- * a hole. A popper that finds a hole reports "empty", and the caller then searches the words of the
- * chunks or rings. A pusher that died never fills its hole. So a popper skips a hole when the
- * entries behind the hole occupy a quarter of the queue's places, or immediately if no thread adds
- * to the queue any more.
+ * An entry has three parts: lap 16 | generation 16 | number 32. A thread that adds a hint (a
+ * pusher) takes a ticket from the member `tail`. The ticket gives the place and the lap of the
+ * entry. The lap is the number of times that the queue has been filled. The parameter `last` of a
+ * function is the index of a queue's last place.
+ *
+ * A pusher that is suspended after it took its ticket and before it stored its entry leaves a hole.
+ * A thread that removes hints (a popper) and finds a hole reports "empty". Its caller then searches
+ * the words of the chunks or rings. A pusher that died never fills its hole. So a popper skips a
+ * hole when the entries behind the hole occupy a quarter of the queue's places. If no thread adds
+ * to the queue any more, a popper skips a hole immediately.
  *
  * A hint can be lost, be late, or name a chunk that has another owner by now. Only the words
  * decide, so a lost hint costs a search and never a chunk or a record.
@@ -102,13 +105,13 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 }
 
 /*
- * There are PTX_TIERS queues of different sizes. A queue is used circularly, so all its memory
- * becomes present: with a single large queue, a small stream would need memory for rings that it
- * never has. A pusher uses the queue for the present number of rings, and a popper empties the
- * smaller queues first. The order of two hints can change if the number of rings grows between
- * their pushes. This affects at most one hint of each ring, since a pusher adds one hint at a time.
- * For such hints the pool can have one more chunk for each ring (ring_layout.c). Free chunks have
- * one queue for all tiers.
+ * Returns the tier of the present number of rings. A kind of hint has PTX_TIERS queues of different
+ * sizes. A queue is used circularly, so all its memory becomes present. With a single large queue,
+ * a small stream would need memory for rings that it never has. A pusher uses the queue of the
+ * present tier, and a popper empties the smaller queues first. If the number of rings grows between
+ * two pushes, a popper may find the two hints in the opposite order. This affects at most one hint
+ * of each ring, because a pusher adds one hint at a time. For such hints the pool can have one more
+ * chunk for each ring (ring_layout.c). Free chunks have one queue for all tiers.
  */
 static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 {
@@ -129,9 +132,9 @@ static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 }
 
 /*
- * Adds a hint to the queue of the present tier. Writers and the reader call it at the same time.
- * The caller has changed the word of the chunk or ring before, so that the hint is true when it is
- * found.
+ * Adds a hint to the queue of the present tier. Writers and the reader may call this function at
+ * the same time. The caller has changed the word of the chunk or ring before, so that the hint is
+ * true when a thread finds it.
  */
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		   uint32_t generation)
@@ -176,8 +179,8 @@ uint32_t ptx_ring_hints_taken(const struct ptx_rings *rings, enum ptx_hint kind)
 }
 
 /*
- * Returns true if a queue is not empty at this moment. It may consist of holes: the caller then
- * searches the words.
+ * Returns true if a queue is not empty at this moment. The queue may consist of holes. So if the
+ * caller cannot remove a hint although the result is true, it searches the words.
  */
 bool ptx_ring_has_hints(const struct ptx_rings *rings, enum ptx_hint kind)
 {

@@ -241,7 +241,7 @@ struct ptx_chunk {
 	_Atomic uint64_t last;   /* time of the last record */
 	uint64_t opened;
 	/*
-	 * the thread of the records up to the first IDENT record; ident.spare is the number of
+	 * the thread of the records up to the first IDENT record; ident.before is the number of
 	 * records in the ring's earlier chunks, modulo 2^32
 	 */
 	struct ptx_ident ident;
@@ -538,7 +538,7 @@ static inline uint32_t ptx_ring_count(const struct ptx_rings *rings)
  */
 static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t head)
 {
-	return ident->spare + ptx_head_records(head);
+	return ident->before + ptx_head_records(head);
 }
 
 /*

@@ -332,10 +332,7 @@ bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *ope
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
-/*
- * The number is the member `spare` of the identity in the chunk. So it remains when all earlier
- * chunks are overwritten.
- */
+/* The chunk itself has the number, so it remains when all earlier chunks are overwritten. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
 {
 	const uint32_t number = ptx_link_number(link);
@@ -345,7 +342,7 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 		return false;
 	copy_out((unsigned char *)&ident,
 		 (const unsigned char *)&ptx_ring_chunk(rings, number)->ident, sizeof ident);
-	*before = ident.spare;
+	*before = ident.before;
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 

@@ -14,13 +14,13 @@
 #include "ring/spare.h"
 
 /*
- * The most searches that a writer makes. It repeats a search if readers free, or other writers
- * take, the chunks that it finds.
+ * The most searches that a writer makes. It repeats a search if a reader has freed, or another
+ * writer has taken, the chunks that the search has found.
  */
 #define LOOP_TRIES      64
-/* The most hints that a writer returns to the queue because it cannot access their far chunks. */
+/* The most hints that a writer puts back because it cannot access the far chunks that they name. */
 #define UNREACHED_TRIES 64
-/* If more small chunks than this may be free without a hint, a writer searches for them. */
+/* A writer searches for free small chunks without a hint if there may be more of them than this. */
 #define LOST_MIN        64
 
 /*
@@ -47,7 +47,7 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	return g->near_chunks + (uint32_t)(((uintptr_t)chunk - (uintptr_t)far) / g->small_bytes);
 }
 
-/* The table is shared memory: a hostile value is limited to the size of the chunk. */
+/* The table is shared memory, so the function limits a hostile value to the size of the chunk. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
 	uint32_t number = chunk_number(rings, chunk);
@@ -59,8 +59,8 @@ uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *ch
 }
 
 /*
- * Called by the holder of the chunk. It may make a system call, but not in a quiet process. *loss
- * changes only if the room was too small at first.
+ * The holder of the chunk calls this function. The function may make a system call, but not in a
+ * quiet process. *loss changes only if the room was too small at first.
  */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss)
@@ -91,9 +91,8 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 }
 
 /*
- * Lowers the counts of free chunks, and returns `number`. The caller has changed the chunk's word
- * before. So the counts are too high for a moment, and another writer may search for a chunk that
- * is not free.
+ * Lowers the counts of free chunks, and returns `number`. The caller has taken the chunk before. So
+ * the counts are too high for a moment, and another writer may search without success.
  */
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
@@ -104,8 +103,8 @@ static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 }
 
 /*
- * Acquires a chunk that a hint names. If only other processes can access that chunk, its hint goes
- * back to the end of the queue.
+ * Acquires a chunk that a hint names. If this process cannot access that chunk, the function puts
+ * the hint back at the end of the queue.
  */
 static uint32_t take_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t ring)
 {
@@ -129,9 +128,9 @@ static uint32_t take_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_
 }
 
 /*
- * Acquires the chunk with this number if it is FREE. If the number has no chunk (ABSENT), the
- * writer that took the number was killed or is slow. The function then adds the chunk in that
- * writer's place.
+ * Acquires the chunk with this number if it is FREE. If the number has no chunk (ABSENT) although a
+ * writer has taken the number, that writer was killed or is slow. The function then adds the chunk
+ * in place of that writer.
  */
 static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
@@ -157,12 +156,13 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * Acquires a free small chunk whose hint was lost. A search begins where the last search ended.
  * Otherwise each of many searches would visit the same chunks again.
  *
- * The count of free small chunks may be too high by a few for a moment. A search for so few chunks
- * is not worth its cost. The count stays too high if a writer is killed in took_free(). A search
- * that finds no chunk stores the count as the surplus (free_surplus). Until the count exceeds the
- * surplus by more than LOST_MIN, writers omit this search. The surplus is too large if writers and
- * a reader are busy during the search. Then writers overlook free chunks, and the pool grows
- * instead. No event is lost, because take_free() searches all words before the writer gives up.
+ * A writer searches only if the count of free small chunks exceeds the surplus (free_surplus) by
+ * more than LOST_MIN. A few chunks are not worth a search, and the count may be too high by a few
+ * for a moment. If a writer is killed in took_free(), the count stays too high. So a search that
+ * finds no chunk stores the count as the surplus. If other writers and a reader change the count
+ * during the search, the surplus may become too large. Then writers overlook free chunks, and the
+ * pool grows instead. No event is lost, because take_free() searches all words before the writer
+ * gives up.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -190,7 +190,7 @@ static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 		}
 	}
 	after = atomic_load_explicit(&region->free_small, memory_order_relaxed);
-	/* Chunks that only other processes reach are no surplus: those processes can take them. */
+	/* Free chunks that only other processes can access are real, so they are no surplus. */
 	if (reaches_all)
 		atomic_store_explicit(&region->free_surplus, before < after ? before : after,
 				      memory_order_relaxed);
@@ -199,8 +199,8 @@ static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 
 /*
  * Acquires a free chunk by a hint, or a small chunk whose hint was lost. In a stream with many
- * rings, a ring begins with a small chunk, as most rings record little. When it has filled the
- * small chunk, it gets a large chunk if one is free.
+ * rings, a ring begins with a small chunk, because most writers record little. When the writer has
+ * filled the small chunk, it gets a large chunk if one is free.
  */
 static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
 {
@@ -224,8 +224,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	uint32_t number = PTX_NONE;
 
 	/*
-	 * free_chunks is never too low. So if it is 0, no hint in the queues of free chunks is
-	 * true. If a reader frees a chunk during this search, the search may miss the chunk. The
+	 * free_chunks is never too low. So if it is 0, no chunk is free, and all hints are out of
+	 * date. If a reader frees a chunk during this search, the search may miss the chunk. The
 	 * result is as if the reader had freed the chunk later.
 	 */
 	if (atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) != 0)
@@ -239,8 +239,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	if (number != PTX_NONE)
 		return number;
 	/*
-	 * In a LOOP stream the writer can overwrite a chunk. So if no chunk is free, it does not
-	 * search for a free one.
+	 * In a LOOP stream the writer can overwrite a chunk. So it searches all words only if
+	 * free_chunks shows that a chunk is free.
 	 */
 	if (rings->loop &&
 	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
@@ -252,8 +252,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 }
 
 /*
- * The chunk may change at any time: the result is a proposal, which ptx_overwrite() checks by the
- * generation. The function compares all closed chunks that this process can access.
+ * The function compares all closed chunks that this process can access. Another writer may reuse
+ * the chunk at any time, so ptx_overwrite() checks the generation.
  */
 uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_t *generation)
 {
@@ -279,8 +279,8 @@ uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_
 /*
  * A writer may be killed, or leave by longjmp(), after it closed a chunk and before it added the
  * hint. No search by hints would find that chunk, and no writer would reuse it. So each search also
- * examines one chunk directly, in rotation, and overwrites this chunk if its events are not above
- * the cut.
+ * examines one chunk directly, one number after the other, and overwrites this chunk if no event of
+ * the chunk is younger than the cut.
  */
 static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
@@ -303,8 +303,8 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Acquires a closed chunk: a forgotten chunk, else the first chunk of the queue of hints, else the
- * chunk with the oldest last event.
+ * Acquires a closed chunk: a forgotten chunk, or else the first chunk of the queue of hints, or
+ * else the chunk whose last record is the oldest.
  */
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
@@ -347,9 +347,9 @@ static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx
 	uint32_t number = take_free(rings, ring, loss);
 
 	/*
-	 * A reader may free all closed chunks while the writer searches for closed chunks. Other
-	 * writers may take and close all free chunks while the writer searches for free chunks. So
-	 * both searches are repeated.
+	 * Either search can fail although there is a chunk: a reader may free closed chunks during
+	 * the search for closed chunks, and other writers may take and close free chunks during the
+	 * search for free chunks. So the writer repeats both searches.
 	 */
 	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
@@ -381,8 +381,8 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 
 /*
  * The function returns an OPEN chunk that belongs to no chain yet. If the writer is killed before
- * it stores the link, ptx_rings_mend() finds a chunk that belongs to the ring and is not the ring's
- * current chunk, and frees it.
+ * it stores the link, ptx_rings_mend() frees the chunk: the chunk's word names the ring, but the
+ * chunk is empty and is not the ring's current chunk.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
@@ -408,24 +408,24 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	chunk = ptx_ring_chunk(rings, number);
 	generation = ptx_word_generation(word);
 	/*
-	 * ident.spare is the number of the ring's records before this chunk. A reader that finds no
-	 * earlier chunk counts them as missed.
+	 * ident.before is the number of the ring's records before this chunk. By this number a
+	 * reader notices that earlier records are missing.
 	 */
-	first.spare = before;
+	first.before = before;
 	/* (O) with (P) in ring_read.c. The fence orders the stores of later records, too. */
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	/*
-	 * ptx_clock_begin() has a fence behind the reading. So no record of the chunk has an
-	 * earlier time than `opened`. A ring's chunks are in the order of their times, too: the
-	 * thread that opened the ring's previous chunk has passed such a fence. If it was another
-	 * thread, this thread has also passed the fence of claim_hold(). The threads of the
-	 * controller claim its ring only once; for that ring, prepare_record() in posix/control.c
-	 * has the fence. There is no fence before the reading: with a fence, the writer would wait
-	 * for its loads of the chunk's former records. So the processor may read the counter before
-	 * these loads are complete. The time is then smaller, and it remains a lower bound.
+	 * ptx_clock_begin() reads the clock and then has a fence. So no record of the chunk has an
+	 * earlier time than `opened`. A ring's chunks are in the order of their times, too, because
+	 * the thread that opened the ring's previous chunk has passed such a fence. If that was
+	 * another thread, this thread has also passed the fence of claim_hold(). The threads of the
+	 * controller claim the controller's ring only once; for that ring, prepare_record() in
+	 * posix/control.c has the fence. There is no fence before the clock reading, because the
+	 * writer would wait there for its loads of the chunk's former records. Without that fence
+	 * the time may be a little too early, but it remains a lower bound.
 	 */
 	ptx_store_word(&chunk->opened, ptx_clock_begin());
 	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);
@@ -439,10 +439,10 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 }
 
 /*
- * Returns the time of the last record, or of the opening if there is none. The window is normally
- * the last record's offset. If the writer began a further record and discarded it, the window is at
- * the end of the records. Then the function examines the records one by one. Offsets are checked,
- * since any process may have stored them.
+ * Returns the time of the last record, or the time of the opening if the chunk has no record. The
+ * window normally has the offset of the last record. If the writer began a further record and
+ * discarded it, the window has the offset of the end of the records. Then the function examines the
+ * records one by one. It checks all offsets, because any process may have stored them.
  */
 static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
@@ -466,9 +466,8 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 }
 
 /*
- * Returns the number of the ring's records up to the end of the chunk, modulo 2^32. It is the
- * number of records before the chunk, which the header has, plus the number of records in the
- * chunk.
+ * Returns the number of the ring's records up to the end of the chunk, modulo 2^32: the number of
+ * records before the chunk, from the chunk's header, plus the number of records in the chunk.
  */
 static uint32_t records_so_far(const struct ptx_chunk *chunk)
 {
@@ -477,9 +476,10 @@ static uint32_t records_so_far(const struct ptx_chunk *chunk)
 }
 
 /*
- * Makes the chunk CLOSED, with the link to the next chunk. The function may be called again after a
- * handler left it by longjmp(). The second call stores the same values, because the function adds
- * nothing to an old value. The hint comes last, so that it never names a chunk that is still OPEN.
+ * Makes the chunk CLOSED, with the link to the next chunk. If a handler leaves the function by
+ * longjmp(), mend_chunk() calls it again for this chunk. The second call then stores the values
+ * that the first call has stored or would have stored. The hint is added last, so that it never
+ * names a chunk that is still OPEN.
  */
 static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t number,
 			uint32_t ring, uint64_t next)
@@ -487,9 +487,9 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	uint32_t generation = ptx_word_generation(word);
 	/*
-	 * The member `published` has 64 bits, and the number from the header has 32. Their
-	 * difference modulo 2^32 is the number of this chunk's records. It is 0 if a call that was
-	 * interrupted has already added them to `published`.
+	 * The member `published` has 64 bits, and records_so_far() has 32. The difference modulo
+	 * 2^32 is the number of this chunk's records. The difference is 0 if an interrupted call
+	 * has already added these records to `published`.
 	 */
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);
@@ -507,11 +507,11 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 }
 
 /*
- * Adds an anchor, once in a second. The exchange of the member `due` chooses one writer. This
- * writer overwrites the older of the two anchors and then stores the count, which from then on
- * names the new anchor. So a reader never uses half an anchor. If the writer is killed between the
- * exchange and the store of the count, no writer adds an anchor for a second, and the count still
- * names the valid anchor.
+ * Adds an anchor, at most once in a second. The exchange of the member `due` chooses one writer.
+ * This writer overwrites the older of the two anchors. It then stores the count, which from then on
+ * selects the new anchor. So a reader never uses an incomplete anchor. If the writer is killed
+ * between the exchange and the store of the count, no writer adds an anchor for a second, and the
+ * count still selects the valid anchor.
  */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {
@@ -526,8 +526,8 @@ ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t no
 }
 
 /*
- * Called by the holder of the ring when the next record does not fit. On failure the ring keeps its
- * open chunk, so smaller records may still fit.
+ * The holder of the ring calls this function when the next record does not fit into the open chunk.
+ * After a failure the ring keeps this chunk, so smaller records may still fit.
  */
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss)
@@ -538,7 +538,7 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 
 	*loss = PTX_WRITER_STREAM_FULL;
 	if (!chunk)
-		return false; /* fork() has cleared the place: this is a child */
+		return false; /* this process is a child, in which the kernel has zeroed *place */
 	number = chunk_number(rings, chunk);
 	word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	ring = ptx_word_ring(word);
@@ -566,11 +566,11 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
  * is the number of a chunk of the ring, and `word` is the chunk's word. The current chunk stays as
  * it is. The caller holds the ring, so no writer works in it.
  *
- * A chunk that is OPENING was acquired and is not in the chain. The function counts the records
- * that were overwritten in it, and frees it. A chunk that is OPEN without a record is freed, too,
- * since its link was not stored. A chunk that is OPEN with records was the current chunk before.
- * The writer had moved on to the next chunk and had not closed this chunk yet, so the function
- * closes it.
+ * If the chunk is OPENING, the writer had acquired it and not yet linked it. The function counts
+ * the records that were overwritten in the chunk, and frees it. If the chunk is OPEN without a
+ * record, the writer had not linked it either, so the function frees it. If the chunk is OPEN with
+ * records, it was the current chunk before: the writer had linked the next chunk and had not closed
+ * this chunk yet. So the function closes it.
  */
 static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
@@ -594,8 +594,8 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 }
 
 /*
- * A walk for one ring visits the chunks of all rings, so one walk serves all rings. For a ring
- * whose number is below `first`, the difference wraps and is then at least `count`.
+ * A walk must visit the chunks of all rings even for one ring, so one walk mends many rings. For a
+ * ring whose number is below `first`, the difference wraps and is then at least `count`.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held)

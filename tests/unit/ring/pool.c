@@ -173,7 +173,7 @@ void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid)
 	if (!pool->young && atomic_load(&pool->rings.ring[writer->ring].published) == 0 &&
 	    atomic_load(&writer->chunk->head) == 0) {
 		atomic_store(&pool->rings.ring[writer->ring].published, POOL_PUBLISHED);
-		writer->chunk->ident.spare = (uint32_t)POOL_PUBLISHED;
+		writer->chunk->ident.before = (uint32_t)POOL_PUBLISHED;
 		pool->claims++;
 	}
 }

@@ -38,7 +38,7 @@ static void turn_up_to(enum step last)
 		atomic_store(&fresh->next, 0);
 		fresh->opened = ++pool_now;
 		fresh->ident = one.ident;
-		fresh->ident.spare = (uint32_t)POOL_PUBLISHED + POOL_RECORDS;
+		fresh->ident.before = (uint32_t)POOL_PUBLISHED + POOL_RECORDS;
 		atomic_store(&rings->claimed[1], (uint64_t)generation << 32);
 		atomic_store(&rings->word[1], ptx_chunk_word(generation, 0, PTX_CHUNK_OPEN));
 	}

@@ -170,7 +170,7 @@ START_TEST(a_full_chunk_turns_to_the_next_and_none_is_left_out)
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_OPEN), 1);
 	ck_assert_uint_eq(ptx_link_number(atomic_load(&first->next)), 1);
 	ck_assert_uint_eq(atomic_load(&first->last), last);
-	ck_assert_uint_eq(writer.chunk->ident.spare, (uint32_t)(POOL_PUBLISHED + POOL_RECORDS));
+	ck_assert_uint_eq(writer.chunk->ident.before, (uint32_t)(POOL_PUBLISHED + POOL_RECORDS));
 	reader_read(&reader);
 	assert_seen(&reader, 1, 1, POOL_RECORDS + 1);
 	assert_account(&reader);
