@@ -5,10 +5,12 @@
  * The log is opened for salvage, so that a damaged log can be visited as far as possible. Faults of
  * single blocks are found while the blocks are visited (check_blocks.c). At the end this file
  * compares the parts that describe the whole log: the ledger, the names, and the closing area of
- * the header. Rules such as L1 are rules of log/FORMAT. L1: in each line of the ledger the other
- * columns add up to `called`; only the total and lines of process 0 may have more called events,
- * which are unattributed. L2: the lines add up to the total. L3: the ledger reports as many events
- * as the log has.
+ * the header. Rules such as L1 are rules of log/FORMAT:
+ *
+ *	L1  in each line of the ledger the other columns add up to `called`; only the total and
+ *	    the lines of process 0 may have more called events, which are unattributed
+ *	L2  the lines add up to the total
+ *	L3  the ledger reports as many events as the log has
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,10 +77,7 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 {
 	const uint64_t sum = ptx_ledger_sum(line);
 
-	/*
-	 * Each of the other columns counts a part of the called events. So `called` is never less
-	 * than the sum.
-	 */
+	/* Even with unattributed events, `called` is never less than the sum. */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
 				"the ledger's equation does not hold for %s: %llu called, %llu in "
@@ -437,7 +436,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	struct ptx_check *check;
 	int saved = errno, err;
 
-	/* The caller gets zeros even after ENOMEM. */
+	/* After ENOMEM the caller gets zeros. */
 	memset(result, 0, sizeof(*result));
 	check = calloc(1, sizeof(*check));
 	/* Public functions keep errno; calloc() may have set it. */
@@ -480,7 +479,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 		check_whole_log(check);
 	/* The parameter `fd` itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
-	/* Each member is either empty or allocated, so all can be freed in any case. */
+	/* Each of these members is either empty or allocated, so it can be freed in any case. */
 undo_check:
 	ptx_ledger_fini(&check->ledger);
 	ptx_log_tally_fini(&check->tally);

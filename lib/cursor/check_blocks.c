@@ -70,8 +70,10 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		/* From here on, counts of the whole log cannot agree. */
 		check->damaged = true;
 	}
-	/* After a gap the counts continue with this block, so that the gap is reported once. */
-	/* The sum can wrap around only in a hostile log, and the only effect is a false report. */
+	/*
+	 * After a gap the counts continue with this block, so that the gap is reported once. Only
+	 * in a hostile log next_record can wrap around. The only effect is a wrong report.
+	 */
 	check->next_record = block->first_record + block->records;
 	/* The records were checked with the payload: type and source are in range. */
 	ptx_log_tally_records(&check->tally, payload, bytes, (const void *)(payload + bytes));
@@ -123,10 +125,7 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	     !same_places(place, check->place + check->indexed, block->records)))
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the index does not agree with the blocks before it");
-	/*
-	 * If the INDEX block has more entries than there are DATA blocks, only the existing DATA
-	 * blocks are counted.
-	 */
+	/* A hostile INDEX block may have more entries than there are DATA blocks. */
 	check->indexed += block->records < waiting ? block->records : waiting;
 	/*
 	 * If all places are in an INDEX block, the array is emptied. Otherwise a long sequence

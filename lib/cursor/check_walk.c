@@ -71,7 +71,7 @@ static void check_blocks_from(struct ptx_check *check, uint64_t offset)
 	}
 }
 
-/* The first block of a sequence follows the header; it can be nowhere else (FORMAT 2). */
+/* The first block of a sequence is directly behind the header (FORMAT 2). */
 void ptx_check_sequence(struct ptx_check *check)
 {
 	check_blocks_from(check, PTX_LOG_HEADER_BYTES);
@@ -135,13 +135,15 @@ void ptx_check_slots(struct ptx_check *check)
 	for (size_t i = 0; !check->err && i < log->slots; i++) {
 		uint64_t at = log->slot[i].offset;
 
+		if (ptx_log_find(&check->log->window, at, at + log->header.slot_bytes,
+				 log->header.log_id, &found, &why) == PTX_LOG_GOOD &&
+		    found.block.type != PTX_LOG_DATA)
+			why = "a slot holds another block than it should";
 		/*
 		 * The list was made from the index or from the headers of the blocks, so a DATA
-		 * block must be here.
+		 * block must be here. `why` is NULL if one is here.
 		 */
-		if (ptx_log_find(&check->log->window, at, at + log->header.slot_bytes,
-				 log->header.log_id, &found, &why) != PTX_LOG_GOOD ||
-		    found.block.type != PTX_LOG_DATA) {
+		if (why) {
 			ptx_check_fault(check, at, log->header.slot_bytes, "%s", why);
 			check->damaged = true;
 			continue;

@@ -101,9 +101,9 @@ static int add_lists(struct ptx_stored *stored, const struct ptx_log_found *foun
 }
 
 /*
- * Reads the ledger of a LEDGER block, which is in the tail. The log may end within the tail,
- * without END. The writer has made this ledger, and it includes losses. So it is better than a
- * ledger that is computed from the events.
+ * Reads the ledger of a LEDGER block. The log may end within the tail, behind the LEDGER block. The
+ * ledger of the writer includes losses, so it is better than a ledger that is computed from the
+ * events.
  */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -125,7 +125,7 @@ static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *fo
 
 /*
  * Adds the skipped events of a SKIPS block to the ledger. The LEDGER block is before the SKIPS
- * block.
+ * block, so if the ledger was not found, there is no ledger to complete.
  */
 static void note_skips(struct ptx_stored *stored, const struct ptx_log_found *found)
 {

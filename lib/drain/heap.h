@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/heap.h - a heap of the sources by the time of their next record. Of two sources with the
+ * drain/heap.h - a heap of the sources by the time of their next record. If two sources have the
  * same time, the source with the lower number is first, so that the order does not change.
  *
  * Threads   the caller holds the stream's lock.

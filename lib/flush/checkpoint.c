@@ -7,8 +7,8 @@
  * the status (checkpoint_flush.h), the places of checkpoint 0, the places of checkpoint 1. During a
  * write to the log both checkpoints are valid. One checkpoint has the number of events that the
  * file had before the write, and the other checkpoint has the number that the file will have
- * afterwards. After a write that failed or was interrupted, the file has one of these two numbers
- * of events.
+ * after the write. If the write fails or is interrupted, the file still has one of these two
+ * numbers of events.
  *
  * The dead reader is the process that has read the stream before and was killed.
  *
@@ -282,7 +282,7 @@ void ptx_checkpoint_log_begin(struct ptx_drain *drain, uint64_t number)
 	drain->settled = true;
 }
 
-/* The result is computed from private counters. */
+/* All these counters are private memory of this process, so the result is not hostile. */
 uint64_t ptx_drain_consumed(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
@@ -487,8 +487,8 @@ static bool control_was_claimed(const struct ptx_drain *drain, const struct chec
 /*
  * Returns the number of records that the dead reader has claimed and not delivered, in the chunks
  * at its places. If the stream may have been stopped since the checkpoint `newest`, some of these
- * records may not count as called, so the result is 0. The places may be hostile, and are bounded
- * as in resume_from().
+ * records may not count as called, so the result is 0. The places may be hostile, so the function
+ * bounds them as resume_from() does.
  */
 static uint64_t count_undelivered(const struct ptx_drain *drain, const struct checkpoint *newest,
 				  unsigned char *buffer)
@@ -516,10 +516,10 @@ static uint64_t count_undelivered(const struct ptx_drain *drain, const struct ch
 }
 
 /*
- * Called for a LOOP stream whose reader has added events to the log's block and could not write
- * them, or was killed before. These events are not in a ring any more. The newer checkpoint has
- * their number, and the losses that the reader has counted meanwhile. Its synthetic events are not
- * counted, because this reader makes them again.
+ * Called for a LOOP stream. The dead reader may have added events to the log's block that it could
+ * not write to the file. These events are not in a ring any more, so they are lost. The newer
+ * checkpoint has their number, and the losses that the dead reader has counted meanwhile. Synthetic
+ * events among them do not count as lost, because this reader makes them again.
  */
 static void lose_unwritten(struct ptx_drain *drain, const struct checkpoint *from,
 			   unsigned char *buffer)

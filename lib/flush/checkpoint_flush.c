@@ -24,9 +24,9 @@ static bool is_of_a_flush(unsigned kind)
 }
 
 /*
- * Saves the oldest PTX_CHECKPOINT_MARKS marks of flushes, in the order of time. There may be more
- * marks if the log cannot be written. The caller makes the checkpoint invalid before this call and
- * valid after it.
+ * Saves the oldest PTX_CHECKPOINT_MARKS marks of flushes, in the order of time. If the log cannot
+ * be written, the drain may have more such marks, which are not saved. The caller makes the
+ * checkpoint invalid before this call and valid after it.
  */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to)
 {

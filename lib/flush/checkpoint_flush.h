@@ -53,7 +53,7 @@ struct ptx_checkpoint_status {
 /*
  * A stream may write several logs, one after the other (rotate.c). A log has a number, which is 0
  * for the first log. Each checkpoint has the number of its log. ptx_checkpoint_log() returns which
- * log gets the events now. The upper bits of the result are the number of this log. Bit 0 is set
+ * log gets the events now: the upper bits of the result are the number of this log. Bit 0 is set
  * while the process completes this log: the file of the log may be closed, but the next log does
  * not get the events yet. ptx_checkpoint_log_closes() sets the bit. From ptx_checkpoint_log_begin()
  * on, the log with the given number gets the events: the function writes a checkpoint for an empty

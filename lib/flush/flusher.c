@@ -49,7 +49,7 @@
 /* ptx_flusher_stop() waits at most GONE_NS, in naps, until the kernel has removed the thread */
 #define GONE_NS         PTX_NS_PER_S
 #define GONE_NAP_NS     20000
-#define BUSY_BYTES_A_NS 1 /* the greatest rate at which writers are assumed to record */
+#define BUSY_BYTES_A_NS 1 /* the greatest rate of writers that the flusher expects */
 
 /*
  * Returns the state of the stream. The word is in shared memory and may be hostile. A wrong state
@@ -272,9 +272,9 @@ static bool change_state(struct ptx_flush *flush, uint32_t *seen, enum ptx_flush
 }
 
 /*
- * `quit` is stored before both calls that wake the flusher: a flusher that is about to sleep
- * examines `quit` after it has stored 1 in flusher_asleep. A flush in progress ends before the
- * flusher does.
+ * `quit` is stored before both calls that wake the flusher, because a flusher that is about to
+ * sleep examines `quit` after it has stored 1 in flusher_asleep. So the flusher either sees `quit`
+ * or is woken. If a flush is in progress, the function waits for its end.
  */
 static void end_thread(struct ptx_flush *flush)
 {

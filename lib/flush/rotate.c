@@ -10,14 +10,16 @@
  *
  *	1  the last flush of the old log
  *	2  the ledger for the guardian of the new log
- *	3  the member `log` of the status (checkpoint_flush.h): the old log may be closed
+ *	3  the member `log` of the status (checkpoint_flush.h): from now on the old log may be
+ *	   closed
  *	4  the tail of the old log, and its closing area
  *	5  a checkpoint for the new log, without events
- *	6  the member `log` of the status: the new log gets the events
+ *	6  the member `log` of the status: from now on the new log gets the events
  *
- * Until step 6 the guardian of the old log continues this log. If the log is closed already, the
- * guardian removes the tail and adds the events that the new log would have got. From step 6 on the
- * old log is complete, and the guardian of the new log continues the new log.
+ * If this process is killed before step 6, the guardian of the old log continues the old log. If
+ * the old log is closed already, this guardian removes the tail and adds the events that the new
+ * log would have got. From step 6 on the old log is complete, and the guardian of the new log
+ * continues the new log.
  *
  * The counts of a stream (its rings, the drain's account) are sums since its creation. The ledger
  * of a log is the ledger of the stream minus flush->closed, the sum of the ledgers of all earlier
@@ -54,7 +56,7 @@ struct type_line {
 
 /*
  * If a process has changed its mappings within this time, the new log gets these mappings even if
- * the process has ended. The new log may have the last events of the process.
+ * the process has ended, because the new log may have the last events of this process.
  */
 #define RECENT_NS INT64_C(1000000000)
 

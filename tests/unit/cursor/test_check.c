@@ -224,6 +224,14 @@ START_TEST(a_block_that_is_gone_is_missed)
 	at = offset_of(&work, block);
 	memset(block, 0, 200);
 	expect(&work, at, "no block begins here");
+
+	/* A valid block of an unknown type is in the place of a DATA block. */
+	work = a_log(POSIX_TRACE_LOOP);
+	block = plain_block_of(&work);
+	at = offset_of(&work, block);
+	block->type = 200;
+	reseal(block);
+	expect(&work, at, "a slot holds another block than it should");
 }
 END_TEST
 
