@@ -2,8 +2,8 @@
 /*
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
- * Each event is recorded after its call. A process that kills itself therefore does not record that
- * call. The process that waits for it records its status.
+ * Each event is recorded after its call. If a signal may end the caller, whose call then never
+ * returns, the event is recorded before the call, too.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -11,29 +11,102 @@
 #include <sys/resource.h>
 
 #include "preload/call.h"
+#include "preload/self.h"
+
+/*
+ * Returns whether the signal may end the caller, as a member of `to`: the argument of kill(2). A
+ * process that calls kill(-1) is not a member. The function makes at most two system calls, and
+ * none if the signal's default action does not end a process. In a quiet process it makes none, and
+ * returns false if it would need one.
+ */
+static bool may_end_caller(pid_t to, int signal)
+{
+	struct sigaction action;
+	int saved = errno;
+	bool may_end;
+
+	switch (signal) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		return false;
+	default:
+		break;
+	}
+	if (signal <= 0 || signal >= NSIG || to == -1 ||
+	    (to != 0 && to != shim_pid() &&
+	     (to > 0 || shim_is_quiet() || to != -getpgrp())))
+		return false;
+	may_end = signal == SIGKILL ||
+		  (!shim_is_quiet() && !sigaction(signal, NULL, &action) &&
+		   action.sa_handler == SIG_DFL);
+	errno = saved;
+	return may_end;
+}
+
+/*
+ * Records a signal that may end the caller, before the call. The caller may block the signal, so
+ * the call may return, and then leaves another event.
+ */
+static void put_kill(int32_t pid, int32_t signal, int32_t tid, uint64_t thread, const void *caller)
+{
+	const struct {
+		uint64_t time;
+		int32_t error, pid, signal, tid;
+		uint64_t thread;
+	} data = { .pid = pid, .signal = signal, .tid = tid, .thread = thread };
+
+	shim_put(PROCESS_KILL, &data, sizeof data, caller);
+}
+
+/*
+ * The wrapper of a function that sends a signal. `to` and `signal_` are the arguments of kill(2)
+ * for the same receivers; pid, tid and thread are the fields of the event.
+ */
+#define KILL(name, otherwise, params, args, error_, to, signal_, pid_, tid_, thread_) \
+	SHIM_NEXT(name, otherwise); \
+	SHIM_WRAPPED(name, PROCESS_KILL); \
+	SHIM_WRAPPER int name params \
+	{ \
+		if (!shim_on_alone(PROCESS_KILL)) \
+			return next(name) args; \
+		if (may_end_caller(to, signal_)) \
+			put_kill(pid_, signal_, tid_, (uint64_t)(thread_), shim_caller()); \
+		SHIM_TRACE(int, PROCESS_KILL, next(name) args, error_, (pid_, signal_, tid_), \
+			   ((int64_t)(thread_)), ()); \
+	}
 
 /* pid is the argument of kill(2): 0 and negative numbers are groups of processes. */
-SHIM_INT(kill, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (pid, signal, 0), (0), ())
-/* killpg() signals a group. As for kill(2), the event has the group as a negative number. */
-SHIM_INT(killpg, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (-pid, signal, 0), (0), ())
-/* tgkill() signals a thread of the process pid. */
-SHIM_INT(tgkill, PROCESS_KILL, (pid_t pid, pid_t thread, int signal), (pid, thread, signal),
-	 (pid, signal, thread), (0), ())
+KILL(kill, shim_no_number, (pid_t pid, int signal), (pid, signal), result == -1 ? errno : 0,
+     pid, signal, pid, 0, 0)
+/*
+ * killpg() signals a group, and its own group if `pid` is 0. As for kill(2), the event has the
+ * group as a negative number.
+ */
+KILL(killpg, shim_no_number, (pid_t pid, int signal), (pid, signal), result == -1 ? errno : 0,
+     pid > 0 ? -pid : pid < 0 ? -1 : 0, signal, -pid, 0, 0)
+/* tgkill() signals a thread of the process pid. The signal ends the whole process. */
+KILL(tgkill, shim_no_number, (pid_t pid, pid_t thread, int signal), (pid, thread, signal),
+     result == -1 ? errno : 0, pid > 0 ? pid : -1, signal, pid, thread, 0)
 /* The value that accompanies the signal is not recorded. */
-SHIM_INT(sigqueue, PROCESS_KILL, (pid_t pid, int signal, const union sigval value),
-	 (pid, signal, value), (pid, signal, 0), (0), ())
+KILL(sigqueue, shim_no_number, (pid_t pid, int signal, const union sigval value),
+     (pid, signal, value), result == -1 ? errno : 0, pid > 0 ? pid : -1, signal, pid, 0, 0)
 /* raise(3) signals the calling thread. */
-SHIM_TRACED(int, raise, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
-	    (shim_pid(), signal, 0), ((int64_t)pthread_self()), ())
-
+KILL(raise, shim_no_number, (int signal), (signal), result != 0 ? errno : 0, 0, signal, shim_pid(),
+     0, pthread_self())
 /* gsignal() is an old name of raise(). */
-SHIM_TRACED(int, gsignal, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
-	    (shim_pid(), signal, 0), ((int64_t)pthread_self()), ())
+KILL(gsignal, shim_no_number, (int signal), (signal), result != 0 ? errno : 0, 0, signal,
+     shim_pid(), 0, pthread_self())
 /* The next two functions signal a thread of this process. They return an error number. */
-SHIM_ERROR(pthread_kill, PROCESS_KILL, (pthread_t thread, int signal), (thread, signal),
-	   (shim_pid(), signal, 0), ((int64_t)thread), ())
-SHIM_ERROR(pthread_sigqueue, PROCESS_KILL, (pthread_t thread, int signal, const union sigval value),
-	   (thread, signal, value), (shim_pid(), signal, 0), ((int64_t)thread), ())
+KILL(pthread_kill, shim_no_error, (pthread_t thread, int signal), (thread, signal), result, 0,
+     signal, shim_pid(), 0, thread)
+KILL(pthread_sigqueue, shim_no_error, (pthread_t thread, int signal, const union sigval value),
+     (thread, signal, value), result, 0, signal, shim_pid(), 0, thread)
 
 /*
  * The next functions make descriptors of processes, and send a signal by such a descriptor.

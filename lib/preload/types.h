@@ -724,6 +724,8 @@
 	/* \
 	 * pid is the argument of kill(); a negative number is a group of processes. A signal to a \
 	 * thread has the `tid` of tgkill() or the `thread` of pthread_kill(), else they are 0. \
+	 * If the signal can end the caller, the event precedes the call and has `time` and \
+	 * `error` 0. If the call returns nevertheless, a second event has its time and error. \
 	 */ \
 	X(PROCESS_KILL, PROCESS, "process.kill", \
 	  "ns time; errno error; s32 pid; signal signal; s32 tid; ptr thread") \

@@ -274,6 +274,37 @@ static int vfork_killed(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * Ends itself by the function argv[0] and the signal argv[1], in a process group of its own. Before
+ * that, raise() does no harm if the signal can be ignored.
+ */
+static int ends(int argc, char **argv)
+{
+	const char *how = argv[0];
+	const int number = atoi(argv[1]);
+
+	MUST(argc == 2 && setpgid(0, 0) == 0);
+	if (signal(number, SIG_IGN) != SIG_ERR) {
+		MUST(raise(number) == 0);
+		MUST(signal(number, SIG_DFL) == SIG_IGN);
+	}
+	if (!strcmp(how, "kill"))
+		kill(getpid(), number);
+	else if (!strcmp(how, "zero"))
+		kill(0, number);
+	else if (!strcmp(how, "group"))
+		kill(-getpgrp(), number);
+	else if (!strcmp(how, "killpg"))
+		killpg(0, number);
+	else if (!strcmp(how, "raise"))
+		raise(number);
+	else if (!strcmp(how, "thread"))
+		pthread_kill(pthread_self(), number);
+	else if (!strcmp(how, "queue"))
+		sigqueue(getpid(), number, (union sigval){ 0 });
+	return 1;
+}
+
 static int sleeps(int argc, char **argv)
 {
 	struct timespec asked = { 0, 5000000 }, until;
@@ -294,6 +325,7 @@ const struct probe probes_signal[] = {
 	{ "storm", storm },
 	{ "vfork-signals", vfork_signals },
 	{ "vfork-killed", vfork_killed },
+	{ "ends", ends },
 	{ "sleep", sleeps },
 	{ 0 }
 };

@@ -41,4 +41,15 @@ for way in vfork clone; do
 	check "after a killed child of $way the parent's handlers are traced" shows 'signal.enter' 1
 done
 
+# A call that ends its caller does not return, so its event precedes it.
+for how in kill zero group killpg raise thread queue; do
+	for signal in 9 15; do
+		shim process "$probe" ends $how $signal
+		check "$how $signal: the program has ended itself" exits $((128 + signal))
+		check "$how $signal: the last call has an event with time 0" shows \
+			"process.kill time=0 error=0 pid=-?[0-9]+ signal=$signal " 1
+		check "$how $signal: no call has two events" shows \
+			"process.kill .* signal=$signal " $((signal == 9 ? 1 : 2))
+	done
+done
 finish
