@@ -15,7 +15,7 @@
  * The types that this process has opened. At its start only the unnamed type is in the set.
  * posix_trace_eventid_open() adds further types.
  */
-_Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64] = { UINT64_C(1) << PTX_TYPE_UNNAMED };
+_Atomic uint64_t ptx_opened_types[PTX_TYPE_MAX / 64] = { UINT64_C(1) << PTX_TYPE_UNNAMED };
 
 /* The standard gives names to these types; their numbers are those of <trace.h>. */
 static const struct {
@@ -158,8 +158,8 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 				cell = claim_cell(names, name, i);
 			if (!cell)
 				/*
-				 * No cell is free: at this moment at least as many threads add
-				 * names as there are spare cells.
+				 * There are more cells than entries. So no cell is free only if
+				 * many threads add names at this moment.
 				 */
 				return PTX_TYPE_UNNAMED;
 			if (atomic_compare_exchange_strong_explicit(
@@ -231,9 +231,9 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 }
 
 /*
- * The list `to` is not published yet and belongs to this process alone. Or it is the list of a
- * backing file, which has the same entries as `from`, up to the entries that were added since. In
- * both cases cell i of `to` belongs to entry i.
+ * There are two cases. The list `to` may be new: it is not published yet and belongs to this
+ * process alone. Or `to` is the list of a backing file, which lacks only the newest entries of
+ * `from`. In both cases cell i of `to` belongs to entry i.
  */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 {

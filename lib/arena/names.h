@@ -39,7 +39,7 @@ struct ptx_names {
 };
 
 /* Bits of the types that this process may record: those that it opened, and the unnamed type. */
-extern _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64];
+extern _Atomic uint64_t ptx_opened_types[PTX_TYPE_MAX / 64];
 
 /*
  * Returns the type of a name (shorter than PTX_TYPE_NAME_BYTES), and registers the name if it is

@@ -268,9 +268,9 @@ give_up(const void *frame, unsigned type, const uint64_t *since, const void *dat
 }
 
 /*
- * Stamps, publishes and releases the level. The parameter `count` may be a constant: then the loops
- * are unrolled, and the pending records are in registers. clang warns that it does not unroll the
- * loops of record_lanes(), where the number is not a constant.
+ * Stamps and publishes the records, and releases the level. If the parameter `count` is a constant,
+ * the compiler unrolls the loops, and the pending records are in registers. In record_lanes() the
+ * number is not a constant, and clang would warn that it does not unroll the loops.
  */
 #ifdef __clang__
 # pragma clang diagnostic ignored "-Wpass-failed"
@@ -323,8 +323,9 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed);
 
 	/*
-	 * The word was loaded after the claim. If it is unchanged, no view was detached before
-	 * the claim, and none can be unmapped until the level is released.
+	 * The word was loaded after the claim. If it has not changed since the lanes were filled,
+	 * no view was detached before the claim, and no view can be unmapped until the level is
+	 * released.
 	 */
 	if (word != thread->word_many && word != thread->word_one)
 		goto unusual;

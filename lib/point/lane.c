@@ -2,10 +2,11 @@
 /*
  * point/lane.c - fills a thread's lanes, from which event.c records.
  *
- * A lane copies what a trace point needs of a stream: chunk, room, limit, and a byte for each event
- * type. The lanes are valid while the control word has the value that it had when they were made.
- * The thread has claimed level 0 while it fills a lane, so a signal handler of the thread does not
- * read the lane. Other threads may change the lane's chunk only: ptx_threads_drop_lanes().
+ * A lane has copies of the facts of a stream that a trace point needs: chunk, room, the limit of
+ * the data, and a byte for each event type. The lanes are valid as long as the word of the control
+ * page has the value that it had when the lanes were filled. The thread has claimed level 0 while
+ * it fills a lane, so a signal handler of the thread does not read the lane. Other threads may
+ * change the lane's chunk only: ptx_threads_drop_lanes().
  */
 #include "point/lane.h"
 
@@ -27,7 +28,7 @@ static void spread_types(struct ptx_lane *lane, const struct ptx_region *region)
 	memset(lane->enabled, 0, sizeof lane->enabled);
 	for (unsigned i = 0; i < PTX_WORDS; i++) {
 		uint64_t bits = atomic_load_explicit(&region->admit[i], memory_order_relaxed) &
-				atomic_load_explicit(&ptx_mapped[i], memory_order_relaxed);
+				atomic_load_explicit(&ptx_opened_types[i], memory_order_relaxed);
 		uint64_t skip = lane->skip_row ? atomic_load_explicit(&region->skip[i],
 								      memory_order_relaxed) & bits
 					       : 0;

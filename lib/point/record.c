@@ -113,9 +113,9 @@ void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *reg
  * Returns whether this process opened the type. The program may have the id of a type from another
  * process of the arena.
  */
-static bool is_mapped(unsigned type)
+static bool is_opened(unsigned type)
 {
-	return atomic_load_explicit(&ptx_mapped[type / 64], memory_order_relaxed) >>
+	return atomic_load_explicit(&ptx_opened_types[type / 64], memory_order_relaxed) >>
 		       (type % 64) & 1;
 }
 
@@ -450,7 +450,7 @@ static void record_payload(const void *frame, const struct payload *payload)
 		ptx_process_child(); /* no fork handler ran: _Fork() or a raw clone() */
 	/* A blind thread must not read the clock, so it cannot stamp events. */
 	if (ptx_unlikely(ptx_thread_is_blind)) {
-		if (is_mapped(type))
+		if (is_opened(type))
 			lose_everywhere(ptx_thread_object(), type, PTX_WRITER_NO_SLOT);
 		return;
 	}
@@ -458,7 +458,7 @@ static void record_payload(const void *frame, const struct payload *payload)
 	 * The program may record the types whose names it opened, and the unnamed type. Types below
 	 * 63 belong to the system.
 	 */
-	if (!is_mapped(type))
+	if (!is_opened(type))
 		return;
 	if (ptx_unlikely(ptx_thread_is_shared) && !ptx_thread_is_owner()) {
 		lose_everywhere(NULL, type, PTX_WRITER_NO_SLOT);

@@ -47,8 +47,7 @@ PTX_EXPORT void posix_trace_user_begin_np(struct posix_trace_user_np *user, size
 
 /* Appends a number in little-endian order, as a log has it. */
 static void put_number(struct posix_trace_user_np *user, enum posix_trace_item_np type,
-		       unsigned width,
-		uint64_t value)
+		       unsigned width, uint64_t value)
 {
 	size_t bytes = ptx_item_size(type);
 	unsigned char *to = add_item(user, type, width, bytes);

@@ -50,7 +50,7 @@ int ptx_control_open(struct ptx_stream *stream)
 {
 	struct ptx_ident ident = caller_ident();
 	enum ptx_writer_loss loss;
-	uint32_t ring; /* becomes 0, on which the drain relies */
+	uint32_t ring; /* becomes 0: for the drain, ring 0 is the controller's */
 
 	stream->control_writer.tid = ident.tid;
 	/* The claim below writes an ident record of the thread that creates the stream. */
@@ -259,7 +259,7 @@ void ptx_control_stop(struct ptx_stream *stream, const void *address)
 		if (!atomic_compare_exchange_strong_explicit(
 			    &region->state, &state, ptx_state_make(PTX_SUSPENDED, mark.ticks),
 			    memory_order_acq_rel, memory_order_acquire))
-			continue; /* a writer found it full: examine the new state */
+			continue; /* a writer has made the stream FULL: examine the new state */
 		ptx_arena_changed(stream->drain->arena);
 		if (!ptx_drain_mark(stream->drain, &mark))
 			return;
@@ -345,8 +345,7 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * If the stream was full and has room again, this function restarts the stream. The stop
-	 * follows.
+	 * If the stream was full and has room again, ptx_drain_sync() restarts it before the stop.
 	 */
 	ptx_drain_sync(stream->drain);
 	ran = is_running(stream);

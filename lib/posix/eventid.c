@@ -24,10 +24,10 @@ _Static_assert(PTX_TYPE_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "as in <trace.
  * not opened (EVENT-12). The function does not allow this for types below the unnamed type, because
  * they are types of the system, which only the library records.
  */
-static void map_type(unsigned type)
+static void allow_type(unsigned type)
 {
 	if (type >= PTX_TYPE_UNNAMED)
-		atomic_fetch_or_explicit(&ptx_mapped[type / 64], UINT64_C(1) << (type % 64),
+		atomic_fetch_or_explicit(&ptx_opened_types[type / 64], UINT64_C(1) << (type % 64),
 					 memory_order_release);
 	/* A lane contains the set of opened types. The new epoch makes threads fill lanes again. */
 	ptx_arena_changed(&ptx_arena_self);
@@ -64,7 +64,7 @@ static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t
 		 * without this process.
 		 */
 		ptx_backing_copy_lists();
-		map_type(type);
+		allow_type(type);
 	}
 	/* *event_id is stored only on success (EVID-04). */
 	*event_id = type;

@@ -136,7 +136,7 @@ static bool is_time(const struct timespec *when)
 
 /*
  * The next event will be the first event at *when or later. EINVAL: the stream is not an opened
- * log, or *when is not a time. If the log has an index, it is used.
+ * log, or *when is not a time. A log with an index needs no search of all its blocks.
  */
 PTX_EXPORT int posix_trace_seek_np(trace_id_t trid, const struct timespec *when)
 {

@@ -35,8 +35,8 @@ struct ptx_flush_caller ptx_posix_caller(const void *address)
 }
 
 /*
- * The status also reports the losses that the controller has not read yet (STATUS-20). It is not
- * reset here, because it may still be read.
+ * The status also reports the losses that the controller has not read yet (STATUS-20). The function
+ * does not reset the status, because a thread that still uses the stream may read it.
  */
 void ptx_posix_last_status(struct ptx_stream *stream, struct ptx_log_status *status)
 {
@@ -132,7 +132,7 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	ptx_registry_wait_unused(stream);
 	if (stream->flush) {
 		ptx_flush_stop(stream->flush);
-		/* The guardian needs the region, so the stream remains attached, and is stopped. */
+		/* The stream, which is stopped, remains attached: the guardian needs its region. */
 		if (is_left_to_guardian(stream))
 			return EBADF;
 		/* The flusher has ended before the last flush begins. */

@@ -43,7 +43,7 @@ struct blocked_thread {
 	pid_t pid, tid;
 	char spent[64];    /* the content of schedstat */
 	int64_t since_ns;  /* the first look with this content */
-	int64_t noted_ns;  /* for how long it was blocked when it was recorded; 0: not recorded */
+	int64_t noted_ns;  /* how long the thread was blocked when it was last recorded; 0: never */
 };
 
 /* The threads of a look. */
@@ -265,8 +265,9 @@ static bool is_same_class(pid_t pid)
 /*
  * A tracer's stop, or a signal that is ignored, interrupts a wait with a limit of time. The kernel
  * then resumes the wait by restart_syscall(), with the arguments of the interrupted call. The
- * function replaces the number by the number of the interrupted call, which the code before the
- * instruction of the call loads. It leaves the number as it is if the code does something else.
+ * program's code still has the number of the interrupted call: the instruction before the system
+ * call usually loads it. The function then stores this number in *call. If the code is another one,
+ * *call is unchanged.
  */
 static void find_interrupted(pid_t pid, struct procfile_call *call)
 {

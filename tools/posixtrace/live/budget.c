@@ -239,8 +239,8 @@ static bool find_any(void *arg, const char *name, size_t len)
 }
 
 /*
- * Returns whether events of the type begin or end spans. If one of the two types were skipped, or
- * both at different times, the begin of one span would be paired with the end of another.
+ * Returns whether events of the type begin or end spans. If the stream skipped only the begins or
+ * only the ends for a time, the begin of one span would be paired with the end of another span.
  */
 static bool is_half_span(trace_id_t trid, trace_event_id_t id, const char *name)
 {
@@ -290,7 +290,10 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		return err;
 	for (trace_event_id_t id = 0; id < TYPES; id++)
 		sampled += budget->recent[id];
-	/* Writers without a sample are assumed to record the same types as the writers with one. */
+	/*
+	 * Not every writer has events in the sample. The function assumes that the other writers
+	 * record the same types.
+	 */
 	each = recorded > budget->recorded && sampled > 0 ?
 		       (double)(recorded - budget->recorded) / sampled : 0;
 	for (trace_event_id_t id = FIRST_USER; id < TYPES; id++) {

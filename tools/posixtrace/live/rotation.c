@@ -138,9 +138,9 @@ static unsigned greatest_number(const char *path)
 }
 
 /*
- * Creates the file of the next log. Without --force, it gets a number behind all that exist, since
- * another recording with this name may have used the next number. Prints errors. Returns a
- * status of the tool.
+ * Creates the file of the next log. Another recording with this name may have made a file with the
+ * next number. Without --force, the log then gets a number behind all numbers that exist. Prints
+ * errors. Returns a status of the tool.
  */
 static int create_next(struct rotation *rotation, struct outfile *file, char **path)
 {
@@ -168,8 +168,8 @@ static int create_next(struct rotation *rotation, struct outfile *file, char **p
 }
 
 /*
- * Returns false after it printed that the name is no name of a file. The name itself is not
- * created, so only this function examines it.
+ * Returns false after it printed that the name cannot be the name of a log. All logs have this name
+ * with a number, so the creation of their files does not examine the name itself.
  */
 static bool is_file_name(const char *path)
 {
@@ -211,8 +211,8 @@ static bool is_due(const struct rotation *rotation, int64_t now_ns)
 }
 
 /*
- * Notes a log that is complete, and closes its file. If memory is lacking, the log is not removed
- * later, and its counts are in the sum nevertheless.
+ * Notes a log that is complete, adds its counts to the sum, and closes its file. If memory is
+ * lacking, the log is not noted, and so is never removed.
  */
 static void note_closed(struct rotation *rotation, struct outfile *file, char *path, int64_t now_ns)
 {
@@ -311,7 +311,7 @@ static void remove_oldest(struct rotation *rotation)
 
 /*
  * Returns the bytes of all noted logs, with the present log. A log that others have removed or
- * changed counts with its former size, so the result is never too small.
+ * changed counts with its former size, until forget_changed() forgets it.
  */
 static uint64_t noted_bytes(const struct rotation *rotation)
 {

@@ -15,10 +15,10 @@
 /* ------------------------------------------------------------------ the statement */
 
 /*
- * A function that is not in the two lists may return different results for equal rows, as random()
- * does. Or its result may depend on the number of rows, as the result of group_concat() does. Such
- * a function sets the member "strange". So a function that is not known here, such as one of a
- * newer SQLite, causes no wrong results.
+ * If a function of SQL is in neither of the two lists, the statement cannot be computed from counts
+ * of equal rows, and query->strange becomes true. There are two reasons. The function may return
+ * different results for equal rows, as random() does. And its result may depend on each row, as the
+ * result of group_concat() does. So a function of a newer SQLite causes no wrong results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {

@@ -134,11 +134,11 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	int64_t end_ns = until_now_ns() + delay_ns;
 	struct pollfd poller[3] = {
 		{ .fd = screen->until.signals, .events = POLLIN },
-		/*
-		 * The third element is the process. After its end, each poll() would report the end
-		 * again. The descriptor -1 prevents this.
-		 */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
+		/*
+		 * After the end of the process, each poll() would report the end again. The
+		 * descriptor -1 prevents this.
+		 */
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
 	};
 

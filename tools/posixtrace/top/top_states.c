@@ -5,8 +5,9 @@
  *
  * The kernel counts the time on a processor and the time without one in
  * /proc/PID/task/TID/schedstat. The third number of the file says how often the thread got a
- * processor. So no right is necessary beyond that to see the process, and the process is not
- * delayed. The rest of the time between two looks is the time in which the thread was blocked.
+ * processor. The rest of the time between two looks is the time in which the thread was blocked.
+ * Every user who can see the process can read this file, and the reading does not delay the
+ * process.
  *
  * The kernel adds a wait for a processor when the wait ends, and the time on a processor at the
  * latest at its next clock tick. A wait that goes on is only known in one case: the thread was
@@ -46,8 +47,9 @@ const struct top_state *top_states_find(const struct top_states *states, pid_t p
 }
 
 /*
- * Reads the counts and the state of a thread. Returns false if it has ended, or if the kernel does
- * not count: then the file has only zeros, and a thread that exists has had a processor.
+ * Reads the counts and the state of a thread. Returns false if the thread has ended. Also returns
+ * false if the kernel does not count: the file then has only zeros, although each thread has had a
+ * processor at least once.
  */
 static bool read_counts(struct top_state *state)
 {
@@ -138,9 +140,10 @@ void top_states_look(struct top_states *states, pid_t pid, const struct top *top
 
 	add_process(&next, states, pid, is_near ? pid : procfile_inner_id(pid, pid));
 	/*
-	 * The children have the numbers of their events, which have another meaning here if the
-	 * process is in another namespace. A process with many threads has one group of threads in
-	 * the array for each process, so most repetitions follow each other.
+	 * The numbers of the children come from their events. If the process is in another
+	 * namespace, these numbers mean other processes here, so the children are omitted. In
+	 * next.state the threads of a process follow each other. So the search from the end soon
+	 * finds a process that was added already.
 	 */
 	for (size_t i = 0; is_near && i < top->threads; i++) {
 		const pid_t child = top->thread[i].pid;

@@ -275,8 +275,10 @@ static void update_links(struct links *links, const struct call *call)
 		open_link(links, pid, call);
 		return;
 	}
-	/* The new descriptor may have the number of a closed descriptor, and the log may lack that
-	 * close. */
+	/*
+	 * The new descriptor may have the number of a closed descriptor. The log may lack the call
+	 * that closed it.
+	 */
 	if (!strcmp(call->type->name, "net.accept"))
 		close_link(links, find_link(links, call->thread, call->other), call->begin_ns);
 	link = find_link(links, call->thread, call->key);

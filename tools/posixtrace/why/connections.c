@@ -203,9 +203,9 @@ static bool is_given_up(const struct connection_end *connect, int64_t time_ns)
 
 /*
  * Finds the connect of an accept among the connects that have no accept yet. If no client's own
- * address decides, the oldest connect that fits is taken, because the queue of the socket that
- * listens has this order. If another connect that fits overlaps it in time, their order is not
- * known, and neither gets a pair.
+ * address decides, the function chooses the oldest connect that fits, because the socket that
+ * listens accepts connections in this order. If another connect that fits overlaps the oldest one
+ * in time, the order of the two is not known, and neither gets a pair.
  */
 static void pair_accept(struct history *history, uint32_t *pending, size_t *count, uint32_t index)
 {

@@ -13,7 +13,7 @@
 #include "log/field.h"
 
 #define BEGIN_NS INT64_C(10000000)   /* the longest time from fork() to the child's first event */
-#define OUTER_STEPS (UINT64_C(1) << 26) /* a limit for hostile logs */
+#define OUTER_STEPS (UINT64_C(1) << 26) /* limit of lives_find_outer(), for hostile logs */
 #define SHARED_MOST 16 /* the most processes with one number that an event is compared with */
 
 static struct history_process *find_process(const struct history *history, pid_t pid)
@@ -57,10 +57,12 @@ uint32_t lives_life(const struct history *history, pid_t pid)
 static bool main_is_over(const struct history *history, pid_t pid)
 {
 	const uint32_t main = history_find(history, pid, pid);
-	const struct history_thread *thread = &history->thread[main];
+	const struct history_thread *thread;
 
-	return main != HISTORY_NONE && thread->stays &&
-	       thread->stay[thread->stays - 1].state == STATE_OVER;
+	if (main == HISTORY_NONE)
+		return false;
+	thread = &history->thread[main];
+	return thread->stays && thread->stay[thread->stays - 1].state == STATE_OVER;
 }
 
 /* Notes the begin of a call of fork(). The parent records the event. */

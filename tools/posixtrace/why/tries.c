@@ -19,8 +19,8 @@
 
 /*
  * Returns the time that a thread ran or was blocked between two times, or -1 if the log has no
- * states of this time. On a loaded machine a thread may wait for a CPU for any time, so this time
- * does not count.
+ * states of the thread. The time in which the thread waited for a CPU does not count, because it
+ * can be long on a loaded machine.
  */
 static int64_t ran_between(const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
 {
@@ -105,7 +105,7 @@ static bool is_again(const struct history *history, const struct call *next,
 	if (call->cause == CAUSE_POLL &&
 	    (next->address != call->address || next->stack != call->stack))
 		return false;
-	/* The event of a wait that reached its limit does not have the signal. */
+	/* A wait for signals that reached its limit has no signal number to compare. */
 	return next->cause == call->cause && next->type == call->type &&
 	       (next->key == call->key || call->cause == CAUSE_SIGNAL) &&
 	       next->object == call->object && follows_directly(history, next, call);
@@ -120,7 +120,7 @@ static bool is_between(const struct call *call)
 	return !cause_waits((enum cause)call->cause) || call->cause == CAUSE_LOCK;
 }
 
-/* Marks the calls that are one wait. seen has a 0 for each thread. */
+/* Marks the calls that are one wait. At first seen[] has a 0 for each thread. */
 static void mark_waits(struct history *history, uint32_t *seen)
 {
 	/*
@@ -146,7 +146,7 @@ static void mark_waits(struct history *history, uint32_t *seen)
 struct tried {
 	uint32_t failed;  /* the last failed call */
 	uint32_t refused; /* the last failed attempt to lock a file */
-	uint32_t asleep;  /* a sleep directly after one of them */
+	uint32_t asleep;  /* a sleep directly after one of these two calls */
 	/* the failed call before the sleep; if possible, the attempt to lock a file */
 	uint32_t before;
 	uint32_t again;   /* the last failed call that was an attempt after such a sleep */
