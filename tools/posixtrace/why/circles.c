@@ -2,11 +2,11 @@
 /*
  * circles.c - finds deadlocks among the threads that did not return from their calls.
  *
- * An ender of a thread is a thread that could end its wait. The set of the threads in deadlocks is
- * found by exclusion. It begins with all stuck threads. Each thread that has an ender outside of
- * the set, or no known ender, is removed. The removal is repeated until all enders are in the set.
- * The search is done twice: with all facts for the possible deadlocks, and with the certain facts
- * only for the certain ones.
+ * An ender of a waiting thread is a thread that could end the wait. The search finds the set of the
+ * threads in deadlocks by exclusion. At first the set has all stuck threads. The search removes
+ * each thread that has an ender outside of the set, or no known ender, until all enders of the
+ * remaining threads are in the set. A first search uses all facts and finds the possible deadlocks.
+ * A second search uses the certain facts only and finds the certain deadlocks.
  *
  * All numbers of the log are hostile: an owner may be any thread, and a circle may have any length.
  */
@@ -274,8 +274,9 @@ static void begin_set(struct search *search, enum circles_state least)
 	}
 }
 
-/* Removes each thread with an ender outside of the set. The threads that remain are in
- * deadlocks. */
+/*
+ * Removes each thread with an ender outside of the set. The threads that remain are in deadlocks.
+ */
 static void shrink_set(struct search *search)
 {
 	struct history *history = search->history;

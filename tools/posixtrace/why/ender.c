@@ -115,10 +115,11 @@ static bool is_datagram(const struct wait *wait, const struct call *other)
 
 /*
  * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two ends of a connection
- * or pair of sockets have one object, and a read from one end receives what was written to the
- * other end. The answer of a peer comes over no other connection, so for a connection the result is
- * not -1. In one process, locks without a name are the same if their addresses are equal. In two
- * processes, they may be one lock in shared memory if their places in a page are equal.
+ * or pair of sockets have one object, and a read from one end receives the data that was written to
+ * the other end. If the wait is for a connection, the result is not -1, because no other connection
+ * can end the wait. In one process, two locks without a name are the same if their addresses are
+ * equal. In two processes, they may be one lock in shared memory if their places in a page are
+ * equal.
  */
 static int same_object(const struct wait *wait, const struct call *other)
 {
@@ -166,8 +167,10 @@ static int same_object(const struct wait *wait, const struct call *other)
 	case CAUSE_PEER:
 		return connections_fit(wait->history, other->object, wait->object);
 	default:
-		/* Both descriptors are connections that servers accepted, so no client made either
-		 * call. */
+		/*
+		 * Servers accepted both connections, so neither call is that of the client of the
+		 * other.
+		 */
 		if (wait->fd_kind == FD_CLIENT && other->fd_kind == FD_CLIENT)
 			return 0;
 		if ((wait->is_socket && uses_pipe(other->fd_kind)) ||

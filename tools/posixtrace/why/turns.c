@@ -46,8 +46,7 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 		}
 		before = wait;
 	}
-	/* The last busy time ends when the last wait begins, because no wait that blocked ends
-	 * it. */
+	/* No wait that blocked ends the last busy time, so it ends when the last wait begins. */
 	if (is_busy && before && before->begin_ns > turn.from_ns) {
 		turn.to_ns = before->begin_ns;
 		turn.ready = before->other;
