@@ -110,8 +110,10 @@ static void find_nearest(struct nearest *nearest, const struct logfile *log, con
 			nearest_offer(nearest, log->list[i]->name);
 }
 
-/* Prints why a pattern of --event matched no event. Prints nothing if the calls were traced, but
- * the program made none. */
+/*
+ * Prints why a pattern of --event matched no event. Prints nothing if the calls were traced, but
+ * the program made none.
+ */
 static void say_include(const struct logfile *log, const char *glob, unsigned chosen)
 {
 	const unsigned missing = missing_families(glob, chosen);

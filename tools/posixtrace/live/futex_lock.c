@@ -195,8 +195,10 @@ static bool find_thread(pid_t pid, bool is_private, uint32_t expected, struct fu
 	return true;
 }
 
-/* The futex of a mutex with priority inheritance has the number of the owner, as the kernel
- * requires. */
+/*
+ * The futex of a mutex with priority inheritance has the number of the owner, as the kernel
+ * requires.
+ */
 static void find_inherited(pid_t pid, bool is_private, struct futex_lock *found)
 {
 	uint32_t value;

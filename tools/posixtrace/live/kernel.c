@@ -119,8 +119,10 @@ int64_t kernel_monotonic_time(const struct kernel *kernel, uint64_t ns)
 	       time_of(kernel, ns);
 }
 
-/* Keeps a record whose time_ns is set. 'event' and 'data' have the same meaning as for
- * kernel_store_keep(). */
+/*
+ * Keeps a record whose time_ns is set. 'event' and 'data' have the same meaning as for
+ * kernel_store_keep().
+ */
 static void kernel_keep(struct kernel *kernel, struct kernel_record record,
 			const struct kernel_event *event, const void *data)
 {

@@ -21,8 +21,9 @@
 
 /* The first size of the buffer of an open run. The buffer grows if a record is longer. */
 #define INPUT_BYTES (UINT32_C(64) << 10)
-/* A record that is longer than ITEM_BYTES is not kept. The kernel makes no record that is so
- * long. */
+/*
+ * A record that is longer than ITEM_BYTES is not kept. The kernel makes no record that is so long.
+ */
 #define ITEM_BYTES  (KERNEL_STORE_CHUNK / 4)
 
 /* The last chunk has this number as a run: it arrived later than all others. */

@@ -66,8 +66,10 @@ static bool add_process(struct pipe_writers *writers, pid_t pid, int64_t end_ns,
 			good = spent_ns() < end_ns;
 		len = readlink(path, text, sizeof(text) - 1);
 		text[len > 0 ? len : 0] = '\0';
-		/* The mode of the link, and not the mode of the pipe, shows how the pipe was
-		 * opened. */
+		/*
+		 * The mode of the link, and not the mode of the pipe, shows how the pipe was
+		 * opened.
+		 */
 		if (strncmp(text, "pipe:[", 6) || lstat(path, &stat) || !(stat.st_mode & S_IWUSR))
 			continue;
 		good = good && writers->writers < WRITERS_MOST &&

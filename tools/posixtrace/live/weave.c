@@ -423,8 +423,9 @@ static int weave_all(struct weave *weave, int fd)
 			posix_trace_compose_abandon_np(weave->to);
 		return err;
 	}
-	/* The status of a stream shows whether events were lost, so lost kernel events change
-	 * it. */
+	/*
+	 * The status of a stream shows whether events were lost, so lost kernel events change it.
+	 */
 	if (weave->has_lost)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);

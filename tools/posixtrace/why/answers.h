@@ -15,8 +15,10 @@
 
 #define ANSWERS_UPSTREAM "upstream" /* the value of --span */
 
-/* Returns the length of the wait. to_ns is never less than from_ns, but the difference may exceed
- * INT64_MAX in a hostile log. */
+/*
+ * Returns the length of the wait. to_ns is never less than from_ns, but the difference may exceed
+ * INT64_MAX in a hostile log.
+ */
 static inline uint64_t answers_ns(const struct answer *answer)
 {
 	return (uint64_t)answer->to_ns - (uint64_t)answer->from_ns;

@@ -146,8 +146,10 @@ static const struct {
 	{ "process.pclose", .closed = "fd" },
 };
 
-/* Finds the fields with descriptors. The history also uses events of these types that have no
- * duration. */
+/*
+ * Finds the fields with descriptors. The history also uses events of these types that have no
+ * duration.
+ */
 static void classify_descriptors(const struct log_type *type, struct plan *plan)
 {
 	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++) {
@@ -209,8 +211,10 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			       .by = { -1, -1 }, .more = -1, .part = -1, .command = -1,
 			       .sender = -1, .target = { -1, -1 } };
 	classify_name(type->name, plan);
-	/* The event of a function explains nothing, so its duration is ignored. The calls inside
-	 * the function may explain the time. */
+	/*
+	 * The event of a function explains nothing, so its duration is ignored. The calls inside
+	 * the function may explain the time.
+	 */
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
 		plan->time = -1;
 	plan->result = field_of(type, "result");

@@ -31,8 +31,10 @@ struct plan {
 	       NAME_EXEC, NAME_CRASH, NAME_FRAME } name;
 	int time, key, other, text, result, error; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
-	/* field with the flags of a call on an object of System V, or with the flags or the mode of
-	 * the new descriptors; -1: none */
+	/*
+	 * field with the flags of a call on an object of System V, or with the flags or the mode of
+	 * the new descriptors; -1: none
+	 */
 	int flags;
 	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
 	int polled; /* field with the number of descriptors of a poll; -1: none */

@@ -47,8 +47,10 @@ static const char *name_at(const struct history *history, pid_t pid,
 
 	if (!stacks_number(&history->stacks, stack->number, &found) || level >= found.count)
 		return NULL;
-	/* A function of the kernel explains less than the program's function that called the
-	 * kernel. */
+	/*
+	 * A function of the kernel explains less than the program's function that called the
+	 * kernel.
+	 */
 	if (stacks_is_kernel(found.frame[found.count - 1 - level]))
 		return NULL;
 	found.is_exact = true;

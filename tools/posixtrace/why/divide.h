@@ -75,8 +75,10 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* Writes ", until SIGTERM ended the process" or ", until the end of the log". */
 void division_until_text(const struct history_thread *thread, char *text, size_t size);
-/* Returns whether this time of the thread is already being divided. If it is, the thread waits for
- * itself. */
+/*
+ * Returns whether this time of the thread is already being divided. If it is, the thread waits for
+ * itself.
+ */
 bool division_is_active(const struct division *division, uint32_t thread, int64_t from_ns,
 			int64_t to_ns);
 

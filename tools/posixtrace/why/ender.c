@@ -451,8 +451,10 @@ const struct call *ender_timer(const struct history *history, const struct call 
 		if (timer->cause != CAUSE_TIMER || timer->error ||
 		    history->thread[timer->thread].pid != pid)
 			continue;
-		/* If the timer was set to an absolute time and not to an interval, the sum is after
-		 * any wait. */
+		/*
+		 * If the timer was set to an absolute time and not to an interval, the sum is after
+		 * any wait.
+		 */
 		if (timer->other && timer->other <= INT64_MAX &&
 		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->other, &at_ns) &&
 		    at_ns >= call->begin_ns && at_ns <= call->end_ns)

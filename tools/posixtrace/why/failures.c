@@ -37,8 +37,9 @@ bool failures_is_crash(int32_t signal)
 	return false;
 }
 
-/* Returns whether the name of a type begins with one of the prefixes. Blanks separate the
- * prefixes. */
+/*
+ * Returns whether the name of a type begins with one of the prefixes. Blanks separate the prefixes.
+ */
 static bool is_of(const struct log_type *type, const char *prefixes)
 {
 	while (*prefixes) {
@@ -252,8 +253,10 @@ static void take_exec(struct failures *failures, struct history *history, const 
 		add_failed(process, type, event, process->executes, (int32_t)error);
 }
 
-/* Keeps the time at which a process recorded that it ends. The field 'pid' may name a child of
- * vfork(). */
+/*
+ * Keeps the time at which a process recorded that it ends. The field 'pid' may name a child of
+ * vfork().
+ */
 static void take_over(struct failures *failures, struct history *history,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {

@@ -5,6 +5,9 @@
  *
  * The whole log is read once; at most HISTORY_CALLS calls and holds are kept. The log is hostile:
  * times may overlap or run backwards, and an event may have any thread and type.
+ *
+ * Many members are an index + 1, so that 0 means that there is none. The index of a text is an
+ * index in history.text.
  */
 #ifndef POSIXTRACE_WHY_HISTORY_H
 #define POSIXTRACE_WHY_HISTORY_H
@@ -44,8 +47,10 @@ enum cause { /* the reason for which a call waits */
 	CAUSE_CALL     /* takes time, but is not known to wait */
 };
 
-/* Returns whether a call with this cause may wait. The calls of a history have neither CAUSE_NONE
- * nor CAUSE_HELD. */
+/*
+ * Returns whether a call with this cause may wait. The calls of a history have neither CAUSE_NONE
+ * nor CAUSE_HELD.
+ */
 static inline bool cause_waits(enum cause cause)
 {
 	return cause != CAUSE_CALL && cause != CAUSE_POST && cause != CAUSE_KILL &&
@@ -81,8 +86,9 @@ struct call {
 	int64_t begin_ns, end_ns;
 	uint64_t key;          /* lock, thread, child, signal or file descriptor */
 	/*
-	 * mutex of a condition variable, accepted descriptor, transferred bytes; of a signal: the
-	 * process to which it was sent; of a timer: its first interval; of semop(): the change
+	 * a second fact, which depends on the call: the mutex of a condition variable, the
+	 * descriptor that accept() returned, the number of transferred bytes, the process to which
+	 * a signal was sent, the first interval of a timer, or the change by semop()
 	 */
 	uint64_t other;
 	/* address of the call in the program; of CAUSE_KILL: the pthread_t of the target, or 0 */
@@ -91,38 +97,47 @@ struct call {
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
-	/* index of the address of its connection + 1; of getaddrinfo(): of the name servers that
-	 * were asked in vain; 0: none */
+	/*
+	 * index + 1 of a text: the address of the other end of the connection; for getaddrinfo(),
+	 * the addresses of the name servers that did not answer; 0: none
+	 */
 	uint32_t peer;
-	/* with FD_CLIENT: index of the client's address + 1; with FD_OTHER: of the own address of a
-	 * socket; 0: unknown */
+	/*
+	 * index + 1 of a text: with FD_CLIENT the client's address; with FD_OTHER the socket's own
+	 * address; 0: unknown
+	 */
 	uint32_t client;
 	/*
-	 * the identity of the pipe, connection, queue or named semaphore; of CAUSE_KILL: the number
-	 * of the target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index
-	 * in history.text + 1; with has_id: the number of the semaphore + 1, or the type of the
-	 * message; 0: unknown, or several semaphores
+	 * the identity of the pipe, connection, queue or named semaphore; 0: unknown. In three
+	 * cases the member has another meaning. CAUSE_KILL: the number of the target thread.
+	 * CAUSE_SLEEP: the file that the thread tries to lock, as an index in history.text + 1.
+	 * has_id is true: the number of the semaphore + 1 (0: several semaphores), or the type of
+	 * the message.
 	 */
 	uint32_t object;
 	int32_t error;         /* the error number; 0: none */
-	/* of CAUSE_SIGNAL: reason of the signal; with is_resumed: index of the last call of the
-	 * wait; with is_retry: index of the failed call */
+	/*
+	 * CAUSE_SIGNAL: the reason of the signal. is_resumed is true: the index of the last call of
+	 * the wait. is_retry is true: the index of the failed call.
+	 */
 	int32_t code;
 	/*
-	 * of CAUSE_SIGNAL: the process that sent it; of CAUSE_LOCK: the thread that held the lock
-	 * when the wait began; 0: unknown
+	 * CAUSE_SIGNAL: the process that sent the signal. CAUSE_LOCK: the thread that held the lock
+	 * when the wait began. 0: unknown
 	 */
 	pid_t sender;
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
-	/* the descriptor is the second of a pair of sockets, or the end of a connection that was
-	 * accepted; of CAUSE_SLEEP: the thread tries to lock the file by flock() */
+	/*
+	 * the descriptor is the second of a pair of sockets, or is an end of a connection that
+	 * accept() returned; CAUSE_SLEEP: the thread tries to lock the file by flock()
+	 */
 	bool is_second : 1;
 	bool is_in_vain : 1;   /* a poll that reached its time limit */
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
 	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
 	bool is_attempt : 1;   /* a call that sets a lock of a file */
-	/* it does not wait: a call on an object of System V, or a poll that only looks */
+	/* the call does not wait: IPC_NOWAIT of System V, or a poll with the time limit 0 */
 	bool is_try : 1;
 	bool is_limited : 1;   /* it reached the time limit of its socket, such as SO_RCVTIMEO */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
@@ -191,11 +206,15 @@ struct run { /* a time during which a thread had a processor */
 
 struct history_thread {
 	pid_t pid, tid, parent; /* parent: of the process; 0: unknown */
-	/* of a main thread: the number that the process has for its parent, outside of its PID
-	 * namespace; 0: the same, or unknown */
+	/*
+	 * only for a main thread: the number that the parent has for this process, if the parent is
+	 * in another PID namespace; 0: the same number, or unknown
+	 */
 	pid_t outer;
-	/* the child of a vfork() of the thread that has not returned: the thread's calls are those
-	 * of the child; 0: none */
+	/*
+	 * While the thread is in a call of vfork(), the child runs as this thread. So the thread's
+	 * calls are those of the child, whose number this is. 0: the thread is in no such call.
+	 */
 	pid_t vchild;
 	uint32_t life;         /* of the process, see why/lives.h */
 	uint64_t pthread;
@@ -213,8 +232,10 @@ struct history_thread {
 	bool is_server;        /* it accepted connections */
 	bool is_serial;        /* a server that serves one client after the other */
 	bool listens;          /* it made a socket to which clients connect */
-	/* the last event that the program recorded: its type, NULL if there is none, its time and
-	 * place */
+	/*
+	 * the last event that the program recorded: its type, NULL if there is none, its time and
+	 * place
+	 */
 	const struct log_type *last_call;
 	int64_t last_call_ns;
 	uint64_t last_call_address; /* in the program */
@@ -263,8 +284,10 @@ struct history {
 	struct history_thread *thread;
 	size_t threads;
 	struct table of_thread;
-	/* Names that were given to threads before their first events. They are few: a name is
-	 * removed when its thread records an event. */
+	/*
+	 * Names that were given to threads before their first events. They are few: a name is
+	 * removed when its thread records an event.
+	 */
 	struct pending_name {
 		pid_t pid;
 		uint64_t pthread;
@@ -276,11 +299,15 @@ struct history {
 		pid_t pid;
 		uint32_t life; /* the number of earlier processes with this pid */
 		bool is_over;
-		/* Another process with this pid began although this one had not ended: both are in
-		 * namespaces of their own, or the log lacks the end. */
+		/*
+		 * Another process with this pid began although this one had not ended: both are in
+		 * namespaces of their own, or the log lacks the end.
+		 */
 		bool is_shared;
-		/* times of the last begin, end and start of a program, and of the begin of the
-		 * last fork() that made the process; INT64_MIN: none */
+		/*
+		 * the times of the last begin of the process, of its last end, of its last start of
+		 * a program, and of the begin of the last fork() that made it; INT64_MIN: none
+		 */
 		int64_t begun_ns, ended_ns, executed_ns, forked_ns;
 		/* the process that called this fork(), 0: unknown, and the end of the call */
 		pid_t forker;
@@ -313,8 +340,10 @@ struct history {
 			uint32_t peer;
 			uint32_t client; /* index of the client's address + 1; 0: none */
 			uint32_t own;    /* index of the socket's own address + 1; 0: unknown */
-			/* of a socket without a connection: index of the address to which the
-			 * program sent its last message + 1; 0: none, or a peer sent first */
+			/*
+			 * of a socket without a connection: index of the address to which the
+			 * program sent its last message + 1; 0: none, or a peer sent first
+			 */
 			uint32_t asked;
 			/* identity of the pipe, queue or connection; 0: unknown */
 			uint32_t object;
@@ -322,8 +351,10 @@ struct history {
 			bool is_second;
 			bool closes_at_exec;
 			bool is_asked;   /* a peer sent the first message, as to a server */
-			/* the time of the call that made, copied or closed it, and the place of
-			 * the call; 0: closed, or unknown */
+			/*
+			 * the time of the call that made, copied or closed it, and the place of the
+			 * call; 0: closed, or unknown
+			 */
 			int64_t since_ns;
 			uint64_t address;
 		} state[HISTORY_FD_STATES]; /* the newest one first; text 0 and since_ns 0: none */
@@ -363,8 +394,10 @@ struct history {
 		bool is_input;   /* the pipe is the standard input of the command */
 	} *popened;
 	size_t popeneds;
-	/* locks of files that were set and not removed yet; file_holds has the times of all locks
-	 * of files */
+	/*
+	 * locks of files that were set and not removed yet; file_holds has the times of all locks
+	 * of files
+	 */
 	struct file_lock {
 		pid_t pid;
 		uint32_t thread, text;
@@ -504,8 +537,10 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
  */
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
 
-/* Returns whether a call of accept() has made a connection: no other call with CAUSE_PEER has a
- * second object. */
+/*
+ * Returns whether a call of accept() has made a connection: no other call with CAUSE_PEER has a
+ * second object.
+ */
 static inline bool history_has_accepted(const struct call *call)
 {
 	return call->cause == CAUSE_PEER && call->other && !call->error;

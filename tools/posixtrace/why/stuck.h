@@ -24,23 +24,28 @@
 #define STUCK_HELD 16 /* the most locks that the preload library notes for a thread */
 
 struct stuck {
-	/* of the last posixtrace_blocked: seen_ns is its time, 0: none; 'call', 'object', 'others'
-	 * and seen_doubt are indexes of texts + 1 */
+	/*
+	 * The facts of the last event posixtrace_blocked. seen_ns is the time of this event (0:
+	 * there is none). The members 'call', 'object', 'others' and seen_doubt are indexes of
+	 * texts + 1.
+	 */
 	int64_t seen_ns;
 	uint64_t blocked_ns, lock;
 	int32_t fd;
 	pid_t owner;
 	uint32_t call, object, others, seen_doubt;
-	/* of the last wait with lock.waiting: the times of its first event (0: none) and of its
-	 * last event */
+	/*
+	 * The facts of the last wait with events lock.waiting: the times of its first event (0:
+	 * there is none) and of its last event.
+	 */
 	int64_t waits_ns, waits_last_ns;
 	uint64_t waits_lock, address;
 	pid_t waits_owner;
 	const char *waits_kind;
 	uint32_t stack;       /* number of its call stack + 1; 0: none */
 	/*
-	 * of the last posixtrace_taken: the semaphore (0: none), the thread that took it last (0:
-	 * it has ended), and where this thread took it
+	 * The facts of the last event posixtrace_taken: the semaphore (0: there is none), the place
+	 * in the program where a thread took the semaphore last, and this thread (0: it has ended).
 	 */
 	uint64_t taken_lock, taken_caller;
 	pid_t taker;
@@ -59,8 +64,10 @@ struct stuck {
 	int64_t from_ns, fact_ns;
 	bool is_waiting, has_doubt;
 	uint32_t doubt;
-	/* results of circles_find(): 'ender' and 'next' are indexes of threads + 1, 'state' is an
-	 * enum circles_state */
+	/*
+	 * The results of circles_find(): 'ender' and 'next' are indexes of threads + 1, and 'state'
+	 * is an enum circles_state.
+	 */
 	uint32_t ender, next;
 	uint8_t state;
 	bool is_possible;
@@ -104,8 +111,9 @@ bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_ov
 /* Returns whether a thread held a lock when it recorded its last lock.waiting. */
 bool stuck_holds(const struct stuck *stuck, uint64_t lock);
 
-/* Labels the part of a call with is_stuck. 'caller' is the call's place in the program, or
- * empty. */
+/*
+ * Labels the part of a call with is_stuck. 'caller' is the call's place in the program, or empty.
+ */
 void stuck_label(struct division *division, struct why_node *node, const struct call *call,
 		 const char *caller);
 

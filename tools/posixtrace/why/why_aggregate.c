@@ -26,8 +26,9 @@ struct total { /* a cause in both groups */
 	double slow_ns, middle_ns;
 };
 
-/* The causes of both groups. 'is_cut' means that a chain in one of the divisions reached a
- * limit. */
+/*
+ * The causes of both groups. 'is_cut' means that a chain in one of the divisions reached a limit.
+ */
 struct aggregate {
 	struct total *total;
 	size_t count;

@@ -85,8 +85,9 @@ static uint64_t taken_at(const struct history *history, uint32_t thread, uint64_
 	return 0;
 }
 
-/* A member of a circle in words. In make_role(), 'before' is the member that waits for this
- * member. */
+/*
+ * A member of a circle in words. In make_role(), 'before' is the member that waits for this member.
+ */
 struct role {
 	char thread[160], waits[STUCK_TEXT], waits_at[PLACE], last[PLACE + 100], holds[PLACE],
 	     holds_at[PLACE];

@@ -135,8 +135,9 @@ static const char *recorded_function(const struct why *why, const struct failure
 		       ? "" : function;
 }
 
-/* Writes the function of a frame. If there is no symbol, writes the name that the recorder
- * found. */
+/*
+ * Writes the function of a frame. If there is no symbol, writes the name that the recorder found.
+ */
 static void frame_text(const struct why *why, const struct failures_crash *crash, unsigned index,
 		       char *text, size_t size)
 {

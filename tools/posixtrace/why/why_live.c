@@ -37,8 +37,10 @@ static bool make_path(struct why_live *live)
 	const char *place = getenv("TMPDIR");
 
 	if (live->output) {
-		/* The recorder makes a file with the name "-", but a reader of "-" reads the
-		 * standard input. */
+		/*
+		 * The recorder makes a file with the name "-", but a reader of "-" reads the
+		 * standard input.
+		 */
 		live->path = strdup(strcmp(live->output, "-") ? live->output : "./-");
 		if (!live->path)
 			say("%s", strerror(ENOMEM));
@@ -156,8 +158,10 @@ static int run_self(char *const *words, bool is_silent)
 	return err ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Returns whether the kernel permits this user to record when a thread had a CPU. If not, errno has
- * the reason. */
+/*
+ * Returns whether the kernel permits this user to record when a thread had a CPU. If not, errno has
+ * the reason.
+ */
 static bool permits_states(void)
 {
 	const struct perf_event_attr attr = {
@@ -239,8 +243,10 @@ int why_live_record(struct why_live *live, char *const *program)
 					  TOOL_OK;
 }
 
-/* Reads a small file of a thread into text, without the line's end. Stores "?" if the file cannot
- * be read. */
+/*
+ * Reads a small file of a thread into text, without the line's end. Stores "?" if the file cannot
+ * be read.
+ */
 static void read_line(const char *pid, const char *tid, const char *name, char *text, size_t bytes)
 {
 	char *path;
