@@ -4,11 +4,11 @@
  * holder of a lock, the thread that was joined, the child, or the writer at the other end of a
  * pipe.
  *
- * Two grades of evidence exist. The log shows which thread held a lock, was joined or was the
- * child. If the kernel's tracing recorded wake-ups, the log also shows which thread woke another
- * thread. These causes are certain. Without the kernel's record, no event shows which thread
- * signalled a condition variable or filled a pipe. Such causes are found from the times of the
- * events. is_guess and the word "probably" mark them.
+ * A cause is certain or probable. The log shows which thread held a lock, was joined or was the
+ * child, and which calls used one object. If the kernel's tracing recorded wake-ups, the log also
+ * shows which thread woke another thread. These causes are certain. If the log has no such event,
+ * this file finds the cause by the times of the events and the numbers of bytes. is_guess and the
+ * word "probably" mark these probable causes.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -1244,7 +1244,11 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 			add_signaller(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_SLEEP:
-		/* The events have no ranges of bytes: another lock may have refused the attempt. */
+		/*
+		 * A timer ends a sleep. Only a sleep before an attempt to lock a file has a cause:
+		 * the holder of the lock. The events have no ranges of bytes, so the attempt may
+		 * have failed because of another lock.
+		 */
 		if (call->object && history->file_holds.count)
 			add_holders(division, node, call, &history->file_holds, (struct hold){
 				.lock = history_file_lock(call->object, call->is_second) }, true,
@@ -1311,7 +1315,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		    !strcmp(call->type->name, "net.accept"))
 			add_partner(division, node, call, NULL, from_ns, to_ns);
 		break;
-	/* A sleep has no further cause, because its timer ends it. */
+	/* Calls with another cause do not wait for a thread. */
 	default:
 		break;
 	}
