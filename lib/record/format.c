@@ -157,11 +157,11 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 	size_t flags = 0;
 
 	/*
-	 * There may be any number of flags in any order. If there are more than seven, some are
-	 * repeated.
+	 * There may be any number of flags in any order. Each of the seven is kept once, so that
+	 * repeated flags leave room for the others.
 	 */
 	for (; *format->at && strchr("-+ #0'I", *format->at); format->at++)
-		if (flags < sizeof(part->flags) - 1)
+		if (!memchr(part->flags, *format->at, flags))
 			part->flags[flags++] = *format->at;
 	part->flags[flags] = '\0';
 	if (*format->at == '*' || (*format->at >= '1' && *format->at <= '9'))

@@ -64,6 +64,7 @@ START_TEST(hostile_messages_are_bounded)
 	ck_assert_str_eq(MESSAGE("u8 a; @format \"%q %d\"", 7), "%q %d");
 	ck_assert_str_eq(MESSAGE("u8 a; @format \"%n%d%\"", 7), "?%");
 	ck_assert_str_eq(MESSAGE("u8 a; @format \"%m\"", 7), "?");
+	ck_assert_str_eq(MESSAGE("u8 a; @format \"%0000000000+5d\"", 7), "+0007");
 	ck_assert_str_eq(MESSAGE("s8 a; @format \"%m\"", 0x80), "error -128");
 	ck_assert_str_eq(MESSAGE("u8[4] a; @format \"%d %d %d\"", 1, 2), "1 2 ?");
 	ck_assert_str_eq(MESSAGE("bytes a; @format \"%s.%.1s\"", 9, 0, 0, 0, 'x'), "x.?");
