@@ -13,6 +13,7 @@
  */
 #include "meet/folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static int open_folder(int at, const char *path)
 
 /*
  * Returns fd if the folder belongs to the user and its mode gives no rights to the group and to
- * others. Otherwise closes fd and returns -1.
+ * others. Otherwise closes fd and returns -1 with EACCES.
  */
 static int folder_checked(int fd, uint32_t uid)
 {
@@ -93,6 +94,7 @@ static int folder_checked(int fd, uint32_t uid)
 	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == uid && (st.st_mode & 077) == 0))
 		return fd;
 	close(fd);
+	errno = EACCES;
 	return -1;
 }
 
@@ -100,33 +102,38 @@ static int folder_checked(int fd, uint32_t uid)
  * Makes the folder with the mode 0700. Root also makes folders for other users, and then makes the
  * user the owner of the folder. For this, root opens the new folder, checks that it belongs to
  * root, and changes the owner by the descriptor. A change by the name would not be safe, because
- * the user could replace the folder meanwhile. Errors are not reported, because the caller's open
- * then fails.
+ * the user could replace the folder meanwhile. Returns 0 if the folder exists, or the error number
+ * of mkdirat(2). Other errors are not reported, because the caller's open then fails.
  */
-static void make_folder(int at, const char *path, uint32_t uid)
+static int make_folder(int at, const char *path, uint32_t uid)
 {
 	uint32_t self = geteuid();
 	int fd;
 
-	if (mkdirat(at, path, 0700) != 0 || self == uid)
-		return;
-	fd = folder_checked(open_folder(at, path), self);
+	if (mkdirat(at, path, 0700) != 0)
+		return errno == EEXIST ? 0 : errno;
+	fd = self == uid ? -1 : folder_checked(open_folder(at, path), self);
 	if (fd < 0)
-		return;
+		return 0;
 	/* If this fails, the folder belongs to root, and folder_checked() refuses it. */
 	(void)!fchown(fd, uid, (gid_t)-1);
 	close(fd);
+	return 0;
 }
 
 /*
  * Returns a checked descriptor of the folder `path`, relative to the descriptor `at`, or -1. If
- * `make` is true, makes the folder first if it does not exist.
+ * `make` is true, makes the folder first if it does not exist. After an error, errno is that of the
+ * first call that failed.
  */
 static int open_at(int at, const char *path, uint32_t uid, bool make)
 {
-	if (make)
-		make_folder(at, path, uid);
-	return folder_checked(open_folder(at, path), uid);
+	const int err = make ? make_folder(at, path, uid) : 0;
+	const int fd = folder_checked(open_folder(at, path), uid);
+
+	if (fd < 0 && err)
+		errno = err;
+	return fd;
 }
 
 /*
@@ -181,10 +188,13 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 
 	if (make) {
 		folder = ptx_folder_open(uid, true);
-		if (folder >= 0) {
-			fd = open_at(folder, name, uid, true);
-			close(folder);
+		if (folder < 0) {
+			/* No process removes the runtime folder, so the error lasts. */
+			errno = errno == ENOENT ? ENOTDIR : errno;
+			return -1;
 		}
+		fd = open_at(folder, name, uid, true);
+		close(folder);
 		return fd;
 	}
 	for (int place = 0; fd < 0 && place < PLACES - is_chosen; place++) {

@@ -471,6 +471,9 @@ static enum link_result rendezvous_link(const char *which, uint32_t uid, const c
 	for (int i = 0; result == NO_FOLDER && i < TRIES; i++) {
 		int folder = ptx_folder_open_in(uid, which, true);
 
+		/* After any other error, the next try would fail, too. */
+		if (folder < 0 && errno != ENOENT)
+			break;
 		if (folder < 0)
 			continue;
 		result = link_in(folder, name, fd);

@@ -33,6 +33,16 @@ int symlinkat(const char *text, int at, const char *name)
 	return (int)syscall(SYS_symlinkat, text, at, name);
 }
 
+/* The number of calls of mkdirat(). */
+static unsigned attempts;
+
+/* The library calls this function. */
+int mkdirat(int at, const char *path, mode_t mode)
+{
+	attempts++;
+	return (int)syscall(SYS_mkdirat, at, path, mode);
+}
+
 static void choose(void)
 {
 	ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -253,8 +263,31 @@ START_TEST(a_folder_that_others_remove_is_made_again)
 }
 END_TEST
 
+/* The folder's name belongs to a file, so each further attempt would fail, too. */
+START_TEST(a_folder_that_cannot_be_made_is_tried_once)
+{
+	struct ptx_rendezvous_target target = self();
+
+	choose();
+	ck_assert_int_eq(rmdir(traced), 0);
+	ck_assert_int_eq(mknod(traced, S_IFREG | 0600, 0), 0);
+	attempts = 0;
+	ptx_rendezvous_link(&target, 0, false);
+	ck_assert_uint_le(attempts, 2); /* the runtime folder and the folder inside it */
+	ck_assert_int_eq(unlink(traced), 0);
+	/* The parent of the runtime folder does not exist. */
+	setenv("POSIXTRACE_RUNTIME_DIR", "/nonexistent/posixtrace", 1);
+	ptx_folder_init();
+	attempts = 0;
+	ptx_rendezvous_link(&target, 0, false);
+	ck_assert_uint_le(attempts, 2);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_other,
 	   links_of_all_processes_are_the_last,
 	   links_of_ancestors_are_found_among_many_others,
 	   only_links_of_dead_processes_are_removed,
-	   a_folder_that_others_remove_is_made_again)
+	   a_folder_that_others_remove_is_made_again,
+	   a_folder_that_cannot_be_made_is_tried_once)
