@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the hash table of the tool, base/table.h, against a list of its elements. */
+/*
+ * Tests the hash table of the tool, base/table.h, against a list of its elements, and the set of
+ * names that uses it.
+ */
 #include <stdlib.h>
 
+#include "base/nameset.c" /* no library of the tests has it */
 #include "base/table.h"
 #include "support/random.h"
 #include "support/support.h"
 
 #define KEYS 300
+
+/* The linker replaces table_add() by this function (--wrap). */
+bool __real_table_add(struct table *table, uint64_t hash, uint32_t index);
+bool __wrap_table_add(struct table *table, uint64_t hash, uint32_t index);
+static bool lacks_memory;
+
+bool __wrap_table_add(struct table *table, uint64_t hash, uint32_t index)
+{
+	return !lacks_memory && __real_table_add(table, hash, index);
+}
 
 static uint64_t few_hashes(uint64_t key)
 {
@@ -78,6 +92,24 @@ START_TEST(a_table_whose_elements_are_removed_does_not_grow)
 }
 END_TEST
 
+START_TEST(a_name_that_could_not_be_added_is_added_by_the_next_call)
+{
+	struct nameset set = { 0 };
+
+	ck_assert_uint_eq(nameset_index(&set, "a"), 0);
+	lacks_memory = true;
+	ck_assert_uint_eq(nameset_index(&set, "b"), TABLE_NONE);
+	ck_assert_uint_eq(nameset_index(&set, "b"), TABLE_NONE);
+	lacks_memory = false;
+	ck_assert_uint_eq(set.count, 1);
+	ck_assert_uint_eq(nameset_index(&set, "c"), 1);
+	ck_assert_uint_eq(nameset_index(&set, "b"), 2);
+	ck_assert_uint_eq(nameset_find(&set, "a"), 0);
+	ck_assert_uint_eq(nameset_find(&set, "b"), 2);
+	nameset_fini(&set);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -85,6 +117,7 @@ static Suite *build(void)
 
 	tcase_add_loop_test(tc, exactly_the_elements_that_are_not_removed_are_found, 0, 3);
 	tcase_add_test(tc, a_table_whose_elements_are_removed_does_not_grow);
+	tcase_add_test(tc, a_name_that_could_not_be_added_is_added_by_the_next_call);
 	return suite;
 }
 

@@ -28,8 +28,13 @@ uint32_t nameset_index(struct nameset *set, const char *name)
 	index = (uint32_t)set->count;
 	if (!vec_grow(&set->name, set->count, 1) || !(set->name[index] = strdup(name)))
 		return TABLE_NONE;
+	/* A name that the table lacks could not be found, and each call would add it again. */
+	if (!table_add(&set->table, hash, index)) {
+		free(set->name[index]);
+		return TABLE_NONE;
+	}
 	set->count++;
-	return table_add(&set->table, hash, index) ? index : TABLE_NONE;
+	return index;
 }
 
 void nameset_fini(struct nameset *set)
