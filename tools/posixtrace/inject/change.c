@@ -56,8 +56,8 @@ struct change {
 };
 
 /*
- * Reads the list of jumps of the process. Returns the reason of a failure, or NULL. The other
- * functions check the contents of a jump before they use it.
+ * Reads the list of jumps of the process. Returns the reason of a failure, or NULL. After a failure
+ * there is no memory to free. The other functions check the contents of a jump before they use it.
  */
 static const char *read_jumps(struct change *change)
 {
@@ -73,8 +73,11 @@ static const char *read_jumps(struct change *change)
 	if (!change->jump)
 		return strerror(ENOMEM);
 	if (!memory_read(target->memory, jumps.jump, change->jump,
-			 jumps.count * sizeof(*change->jump)))
+			 jumps.count * sizeof(*change->jump))) {
+		free(change->jump);
+		change->jump = NULL;
 		return "the list of its traced places cannot be read";
+	}
 	change->table = jumps.jump;
 	change->jumps = jumps.count;
 	return NULL;
@@ -128,7 +131,8 @@ static bool is_replaced(const struct change *change, uint64_t address)
  * Returns whether a thread is among the replaced instructions, or its stack has an address among
  * them. Such an address on the stack may be the place at which a signal handler has interrupted the
  * thread. A number on the stack may also look like such an address by chance. That only delays the
- * change.
+ * change. If the stack cannot be read, the result is true, because it is unknown where the thread
+ * is.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
@@ -138,13 +142,15 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
 	uint64_t end = stack && stack->end - at > STACK_MAX ? at + STACK_MAX :
 		       stack ? stack->end : at;
 
-	if (is_replaced(change, thread->regs.rip))
+	if (!change->ranges)
+		return false;
+	if (!stack || is_replaced(change, thread->regs.rip))
 		return true;
-	for (; change->ranges && at < end; at += sizeof(words)) {
+	for (; at < end; at += sizeof(words)) {
 		size_t bytes = end - at < sizeof(words) ? end - at : sizeof(words);
 
 		if (!memory_read(change->target->memory, at, words, bytes))
-			return false;
+			return true;
 		for (size_t i = 0; i < bytes / sizeof(*words); i++)
 			if (is_replaced(change, words[i]))
 				return true;
@@ -584,6 +590,7 @@ static void unmark_unwritten(struct change *change)
 			     sizeof(*jump));
 	}
 	free(change->jump);
+	change->jump = NULL;
 }
 
 const char *change_code(const struct target *target, bool writes, bool *is_stuck)
