@@ -2,7 +2,7 @@
 /* gaps.c - follows the system events of a log and reports each gap when it ends. */
 #include "log/gaps.h"
 
-#include <string.h>
+#include "log/losses.h"
 
 /* Opens a gap. If a gap is open already, the event belongs to that gap. */
 static void open_gap(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
@@ -35,26 +35,13 @@ static unsigned close_gap(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 	return 1;
 }
 
-/*
- * Returns true if the stream stopped itself. losses_is_automatic() does the same for the messages
- * of losses.c. If the data of the event is too short, the function returns false.
- */
-static bool is_automatic(const struct posix_trace_event_np *event)
-{
-	int automatic = 0;
-
-	if (event->data_len >= sizeof(automatic))
-		memcpy(&automatic, event->data, sizeof(automatic));
-	return automatic != 0;
-}
-
 /* Processes a system event. Returns 1 if it ends a gap. */
 static unsigned system_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 			     struct gap *gap)
 {
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_STOP:
-		open_gap(gaps, is_automatic(event) ? GAP_FULL : GAP_STOPPED, event->time_ns);
+		open_gap(gaps, losses_is_automatic(event) ? GAP_FULL : GAP_STOPPED, event->time_ns);
 		return 0;
 	case POSIX_TRACE_OVERFLOW:
 		open_gap(gaps, GAP_LOST, event->time_ns);
