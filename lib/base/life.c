@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -132,8 +133,37 @@ enum ptx_life ptx_life_of(uint32_t pid)
 }
 
 /*
+ * Returns whether a thread lives, by /proc/PID/task/TID/stat. If this file does not exist although
+ * the stat file of the process can be read, the process has no such thread. A filter that refuses
+ * to open files refuses both.
+ */
+static enum ptx_life life_of_task(uint32_t pid, uint32_t tid)
+{
+	char file[16 + PTX_IO_DIGITS] = "task/", digits[PTX_IO_DIGITS];
+	struct ptx_proc proc;
+	int err;
+
+	if (ptx_proc_is_ours() != 0)
+		return PTX_LIFE_UNKNOWN;
+	strcat(file, ptx_io_digits(tid, digits));
+	strcat(file, "/stat");
+	err = ptx_proc_read_file(pid, file, &proc);
+	if (err == ENOENT)
+		return ptx_proc_read(pid, &proc) == 0 ? PTX_DEAD : ask_kill(pid);
+	if (err)
+		return PTX_LIFE_UNKNOWN;
+	/* The first thread may have ended while the process runs. */
+	return proc.runs && !proc.headless ? PTX_ALIVE : PTX_DEAD;
+}
+
+/*
  * Before 6.9 the kernel has no pidfd of a thread, so a thread that reuses an id may be mistaken for
  * the former thread. tgkill() checks at least that the thread belongs to the process.
+ *
+ * ESRCH of tgkill() alone is no evidence of death, because a seccomp filter may refuse the call
+ * with any error. kill() accepts the id of a thread, too. If it also returns ESRCH, nothing has
+ * this id. If it returns something else, the thread lives, or a thread of another process has the
+ * id. /proc shows which of the two is true.
  */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 {
@@ -144,8 +174,8 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 		return life;
 	if (syscall(SYS_tgkill, pid, tid, 0) == 0)
 		life = PTX_ALIVE;
-	else if (errno == ESRCH)
-		life = PTX_DEAD;
+	else if (errno == ESRCH && (life = ask_kill(tid)) == PTX_LIFE_UNKNOWN)
+		life = life_of_task(pid, tid);
 	errno = saved;
 	return life;
 }

@@ -2,7 +2,7 @@
 /*
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
- * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH, a
+ * Each question has three answers. PTX_DEAD is given only on evidence: kill(2) returned ESRCH, a
  * pidfd reported the end of the process, or the stat file of the process showed that it has ended.
  * If the evidence cannot be read (no descriptor, no /proc, a /proc of another namespace, a refused
  * system call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes
@@ -34,7 +34,10 @@ enum ptx_life ptx_life_of(uint32_t pid);
  */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 
-/* Returns whether a thread of the process pid lives. */
+/*
+ * Returns whether a thread of the process pid lives. The answer costs one system call for a living
+ * thread and two for a dead one. If the answers of the kernel disagree, it costs about ten.
+ */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
 
 /*

@@ -56,11 +56,11 @@ static int read_file(uint32_t number, const char *file, char *text, size_t room)
 	return err == ESRCH ? ENOENT : err;
 }
 
-int ptx_proc_read(uint32_t number, struct ptx_proc *proc)
+int ptx_proc_read_file(uint32_t number, const char *file, struct ptx_proc *proc)
 {
 	const char *field[23], *at;
 	char text[1024];
-	int err = read_file(number, "stat", text, sizeof text);
+	int err = read_file(number, file, text, sizeof text);
 
 	if (err)
 		return err;
@@ -82,6 +82,11 @@ int ptx_proc_read(uint32_t number, struct ptx_proc *proc)
 	proc->headless = *field[3] == 'Z' && number_at(field[20]) > 1;
 	proc->runs = *field[3] != 'X' && (*field[3] != 'Z' || proc->headless);
 	return 0;
+}
+
+int ptx_proc_read(uint32_t number, struct ptx_proc *proc)
+{
+	return ptx_proc_read_file(number, "stat", proc);
 }
 
 int64_t ptx_proc_tick_ns(void)

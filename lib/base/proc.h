@@ -43,6 +43,12 @@ struct ptx_proc {
  */
 int ptx_proc_read(uint32_t number, struct ptx_proc *proc);
 
+/*
+ * Like ptx_proc_read(), for a file with the same fields: `file` is "stat", or "task/TID/stat" for
+ * one thread.
+ */
+int ptx_proc_read_file(uint32_t number, const char *file, struct ptx_proc *proc);
+
 /* Returns the length of a clock tick, the unit of ptx_proc.start, in nanoseconds. */
 int64_t ptx_proc_tick_ns(void);
 

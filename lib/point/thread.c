@@ -20,6 +20,7 @@
 #include "base/compiler.h"
 #include "base/ids.h"
 #include "base/libc.h"
+#include "base/life.h"
 #include "base/proc.h"
 #include "base/quiet.h"
 #include "meet/process.h"
@@ -546,14 +547,15 @@ static void end_object(struct ptx_thread *thread)
 }
 
 /*
- * Returns whether the object's thread has ended. For an object without owner the result is
- * false.
+ * Returns whether the object's thread has certainly ended. For an object without owner the result
+ * is false. It is also false if that cannot be determined: the rings of a living thread must not be
+ * given to another thread.
  */
 static bool is_gone(const struct ptx_thread *thread)
 {
 	const uint32_t pid = atomic_load_explicit(&thread->pid, memory_order_acquire);
 
-	return pid != 0 && syscall(SYS_tgkill, pid, thread->tid, 0) != 0 && errno == ESRCH;
+	return ptx_life_of_thread(pid, thread->tid) == PTX_DEAD;
 }
 
 /*

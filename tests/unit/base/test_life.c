@@ -25,11 +25,16 @@
 
 static int pidfd_error; /* of pidfd_open(); 0: it works */
 static bool no_proc;
+static bool no_tgkill; /* it returns ESRCH, as a filter of system calls may demand */
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
+	if (number == SYS_tgkill && no_tgkill) {
+		errno = ESRCH;
+		return -1;
+	}
 	if ((number == SYS_pidfd_open && pidfd_error) ||
 	    (number == SYS_openat && no_proc && strncmp((const char *)b, "/proc", 5) == 0)) {
 		errno = number == SYS_pidfd_open ? pidfd_error : EACCES;
@@ -187,6 +192,13 @@ START_TEST(a_thread_is_one_of_its_process)
 	ck_assert_int_eq(KEEPS_ERRNO(ptx_life_of_thread(pid, known)), PTX_ALIVE);
 	ck_assert_int_eq(ptx_life_of_thread((uint32_t)getppid(), known), PTX_DEAD);
 	ck_assert_int_eq(ptx_life_of_thread(pid, 0), PTX_LIFE_UNKNOWN);
+	/* kill() and /proc contradict a tgkill() that always returns ESRCH. */
+	no_tgkill = true;
+	ck_assert_int_eq(KEEPS_ERRNO(ptx_life_of_thread(pid, known)), PTX_ALIVE);
+	ck_assert_int_eq(ptx_life_of_thread(pid, pid), PTX_ALIVE);
+	no_proc = true;
+	ck_assert_int_eq(KEEPS_ERRNO(ptx_life_of_thread(pid, known)), PTX_LIFE_UNKNOWN);
+	no_proc = no_tgkill = false;
 	/* The id of a thread is not the id of a process. */
 	ck_assert_int_ne(life_of((pid_t)known), PTX_DEAD);
 	__atomic_store_n(&tid, 0, __ATOMIC_RELEASE);

@@ -4,9 +4,12 @@
  * acquires others at its next chunk, and does not write into memory that belongs to another thread
  * by then.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <trace_np.h>
+#include <unistd.h>
 
 #include "point/thread.h"
 #include "ring/ring_write.h"
@@ -14,6 +17,19 @@
 
 static trace_event_id_t id;
 static trace_id_t trid;
+static bool no_tgkill;
+
+/* A filter of system calls can refuse tgkill() with any error. */
+long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_tgkill && no_tgkill) {
+		errno = ESRCH;
+		return -1;
+	}
+	return __real_syscall(number, a, b, c, d, e, f);
+}
 
 static bool everybody_is_dead(uint32_t pid)
 {
@@ -156,6 +172,31 @@ START_TEST(a_thread_that_lost_its_slot_does_not_end_the_next_owners)
 }
 END_TEST
 
+START_TEST(a_sweep_keeps_the_object_of_a_thread_that_only_tgkill_calls_dead)
+{
+	const struct ptx_thread *own;
+	uint64_t lost;
+	uint32_t slot;
+
+	id = type_of("u");
+	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	trace_number(id, 1);
+	own = ptx_thread_self;
+	slot = own->slot[the_view()->bit];
+	no_tgkill = true;
+	ck_assert(!KEEPS_ERRNO(ptx_threads_sweep()));
+	no_tgkill = false;
+	ck_assert_uint_eq(own->pid, (uint32_t)getpid());
+	ck_assert(ptx_slot_is_held(&the_view()->rings, slot));
+	trace_number(id, 2);
+	stop(trid);
+	ck_assert_uint_eq(called_now(&lost), 4);
+	ck_assert_uint_eq(lost, 0);
+	shut(trid);
+}
+END_TEST
+
 SUITE_MAIN("a ring that was taken away",
 	   a_thread_that_lost_its_ring_takes_another_at_its_next_chunk,
-	   a_thread_that_lost_its_slot_does_not_end_the_next_owners)
+	   a_thread_that_lost_its_slot_does_not_end_the_next_owners,
+	   a_sweep_keeps_the_object_of_a_thread_that_only_tgkill_calls_dead)
