@@ -69,7 +69,7 @@ static void put_name(char *to, const char *name)
 	memcpy(to, name, len);
 }
 
-/* Appends a name; if `name` is NULL, ends the name of the object. */
+/* Appends a name. If `name` is NULL, the object has no name from now on. */
 static int name_object(int kind, const void *pointer, const char *name)
 {
 	/* The name is zeroed, because all its bytes go into logs. */
@@ -86,11 +86,11 @@ static int name_object(int kind, const void *pointer, const char *name)
 	object.pid = ptx_process_pid();
 	object.pointer = (uintptr_t)pointer;
 	/*
-	 * The name is valid from now on. Events are stamped by another clock; readers tolerate
-	 * the difference.
+	 * The name is valid from now on. The times of events come from another clock; readers
+	 * tolerate the difference.
 	 */
 	object.time_ns = ptx_clock_realtime();
-	/* An empty name has the same meaning as NULL: from now on the object has no name. */
+	/* An empty name has the same meaning as NULL. */
 	if (name)
 		put_name(object.name, name);
 	return ptx_objects_put(&ptx_arena_self.lists->objects, &object);
@@ -150,8 +150,8 @@ static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 }
 
 /*
- * The position belongs to the identifier. The list belongs to the target of an active stream and
- * may grow, or it belongs to a log.
+ * Each identifier of a stream has its own position. The list is that of a log, or that of an
+ * active stream's target, which may grow.
  */
 PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 						   struct posix_trace_object_np *object,

@@ -30,15 +30,15 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 	char end[16] = "";
 	size_t len = strlen(base), tail;
 
-	/*
-	 * The base is truncated and not the suffix: otherwise begin and end could have the same
-	 * name.
-	 */
 	if (variant > 1) {
 		end[0] = '.';
 		end[1] = (char)('0' + variant);
 		end[2] = '\0';
 	}
+	/*
+	 * The base is truncated and not the suffix: otherwise begin and end could have the same
+	 * name.
+	 */
 	tail = strlen(suffix) + strlen(end);
 	if (len > TRACE_EVENT_NAME_MAX - tail)
 		len = TRACE_EVENT_NAME_MAX - tail;
@@ -49,8 +49,9 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 
 /*
  * Returns the reason why a schema is not valid, or NULL. An empty schema is no mistake: the event
- * has no fields. The parsed schema has 9 KiB. So this is a function of its own, which ends before
- * the next one parses a schema: the line may be in a thread or signal handler with a small stack.
+ * has no fields. The parsed schema takes 9 KiB of the stack, which may be small in a thread or a
+ * signal handler. The function is not inlined, so that it frees these bytes before another function
+ * parses a schema.
  */
 static __attribute__((noinline)) const char *fault_of(const char *schema)
 {
@@ -60,9 +61,9 @@ static __attribute__((noinline)) const char *fault_of(const char *schema)
 }
 
 /*
- * Describes a type whose schema is not valid by a message with the reason, so that a reader of the
- * log finds the mistake. The compiler cannot find each mistake in the words of a line, such as a
- * blank in the name of a value.
+ * If the schema of a type is not valid, describes the type by a message with the reason, so that a
+ * reader of the log finds the mistake. The compiler cannot find each mistake in the words of a
+ * line, such as a blank in the name of a value.
  */
 static void describe_fault(trace_event_id_t type, const char *schema)
 {
@@ -84,9 +85,10 @@ static void describe_fault(trace_event_id_t type, const char *schema)
 }
 
 /*
- * The search ends at the first variant that has this schema, or that has no schema yet. Two
- * processes that share an arena may search at the same time and get the same types: the first
- * description remains.
+ * The search ends at the first variant that has this schema, or that has no schema yet. If two
+ * processes that share an arena search at the same time, both find the same variant. The first
+ * description of the variant remains, and the other process tries the next variant if its schema
+ * is different.
  */
 trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char *schema)
 {
@@ -102,9 +104,8 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 		if (posix_trace_eventid_open(name, &type) || type == POSIX_TRACE_UNNAMED_USEREVENT)
 			return POSIX_TRACE_UNNAMED_USEREVENT;
 		/*
-		 * If there is no room for its schema, the event is recorded without one. Only a
-		 * type that has another schema is not used, because readers would show wrong
-		 * fields.
+		 * If there is no room for the schema, the type is used without one. Only a type
+		 * that has another schema is not used, because readers would show wrong fields.
 		 */
 		err = posix_trace_eventid_describe_np(type, schema);
 		if (err == EINVAL)

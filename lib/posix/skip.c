@@ -6,8 +6,9 @@
  * counts, but the census for it copies all unread events, and claims them from a LOOP stream. So
  * posix_trace_get_load_np() reads the memory of the writers instead. The number of recorded events
  * is exact for each writer. Their types come from a sample: the newest events of the writer. A
- * sample counts only for its own writer, so that a busy thread does not multiply the few events of
- * another thread, such as the start of a program. The counts of skipped events are exact.
+ * sample counts only for its own writer. Otherwise the many events of a busy thread would be
+ * distributed over the types of another thread's few events. The counts of skipped events are
+ * exact.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,8 +25,8 @@
 #include "ring/skip.h"
 
 /*
- * Stores the set without the system events, which report losses and state and are never skipped.
- * The rows of counts become present first, so that writers find them.
+ * Stores the set without the system events. System events are never skipped, because they report
+ * losses and state. The memory for the counts is prepared before, so that writers find it.
  */
 static int skip_types(struct ptx_stream *stream, const trace_event_set_t *set)
 {
@@ -150,8 +151,8 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 }
 
 /*
- * Returns the number of records of a ring. If it is not `before`, the function also samples the
- * chunk that the ring's writer fills.
+ * Returns the number of records of a ring. If this number is not `before`, the function also
+ * samples the chunk that the ring's writer fills.
  */
 static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t before,
 			    uint64_t since, unsigned sample[PTX_TYPE_MAX], unsigned *samples)
