@@ -225,7 +225,7 @@ long shim_raw_after(long result, long number, long a, long b, uint64_t call, con
 
 SHIM_NEXT(clone, shim_no_number);
 
-#if defined __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 
 /* The actions of the assembly of clone(). */
 enum way {
@@ -255,6 +255,21 @@ __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begi
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
 
 /*
+ * Returns true if `local` may be thread-local memory of the C library. On x86-64 the first word of
+ * this memory is its address.
+ */
+static bool may_be_local(const void *local)
+{
+	if (!local || !shim_can_read(local, sizeof local))
+		return false;
+#if defined __x86_64__
+	return *(const void *const *)local == local;
+#else
+	return true;
+#endif
+}
+
+/*
  * Returns true if the child must get the thread-local memory of its parent. That is necessary if
  * `local` is no thread-local memory of the C library. It is safe if the child has a copy of the
  * memory or if the parent sleeps. The caller then removes CLONE_SETTLS from the flags. For example,
@@ -266,9 +281,7 @@ static bool needs_memory(int flags, const void *local)
 {
 	const bool is_safe = !(flags & CLONE_VM) || is_vfork_like(flags & ~CLONE_SETTLS);
 
-	return flags & CLONE_SETTLS && is_safe &&
-	       (!local || !shim_can_read(local, sizeof local) ||
-		*(const void *const *)local != local);
+	return flags & CLONE_SETTLS && is_safe && !may_be_local(local);
 }
 
 /*
@@ -324,13 +337,18 @@ int shim_clone_after(int flags, long result, uint64_t begin, const void *caller,
 /*
  * clone(3). The child's stack may begin immediately below the frame of the caller, and the child
  * may use it while the parent still runs this code. So after the system call the parent uses
- * nothing that it has stored on the stack. The time of the beginning is in r9, and the depth in r8,
- * which the system call does not change. With a new stack r8 has the thread-local memory; then
- * shim_clone_after() does not use the depth.
+ * nothing that it has stored on the stack. As in the C library, the child ends with the result of
+ * the function.
+ */
+#if defined __x86_64__
+
+/*
+ * The time of the beginning is in r9, and the depth in r8, which the system call does not change.
+ * With a new stack r8 has the thread-local memory; then shim_clone_after() does not use the depth.
  *
  * The first 48 bytes of the frame have the arguments in registers. A child on its parent's stack
  * reads the function, its argument and the new stack from there, and then leaves that stack for
- * ever. As in the C library, the child ends with the result of the function.
+ * ever.
  */
 __asm__(
 	"	.text\n"
@@ -418,7 +436,103 @@ __asm__(
 	"	.size clone, . - clone\n"
 	"	.size __clone, . - __clone\n");
 
-#else
+#else /* arm64 */
+
+/*
+ * The system call preserves all registers but x0. x9 has the time of the beginning, w10 the flags,
+ * w11 the depth, x12 to x14 the function, its argument and the new stack, and w15 the way. A child
+ * on its parent's stack stores three of them there during the call of shim_new_child(), and then
+ * leaves that stack for ever.
+ */
+__asm__(
+	"	.text\n"
+	"	.globl clone\n"
+	"	.type clone, %function\n"
+	"	.globl __clone\n"
+	"	.type __clone, %function\n"
+	"	.p2align 4\n"
+	"__clone:\n"
+	"clone:\n"
+	"	.cfi_startproc\n"
+	"	hint #34\n" /* bti c */
+	"	stp x29, x30, [sp, #-80]!\n"
+	"	.cfi_adjust_cfa_offset 80\n"
+	"	.cfi_offset 29, -80\n"
+	"	.cfi_offset 30, -72\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	stp x2, x3, [sp, #32]\n"
+	"	stp x4, x5, [sp, #48]\n"
+	"	str x6, [sp, #64]\n"
+	"	mov x3, x30\n"
+	"	mov x4, x5\n" /* the thread-local memory */
+	"	bl shim_clone_before\n"
+	"	mov x9, x0\n"
+	"	mov w15, w1\n"
+	"	lsr x11, x1, #32\n" /* plan.depth */
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x2, x3, [sp, #32]\n"
+	"	ldp x4, x5, [sp, #48]\n"
+	"	ldr x6, [sp, #64]\n"
+	"	ldp x29, x30, [sp], #80\n"
+	"	.cfi_adjust_cfa_offset -80\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	cbz w15, 4f\n"
+	"	mov w10, w2\n"
+	"	mov x12, x0\n"
+	"	mov x13, x3\n"
+	"	and x14, x1, #-16\n"
+	"	mov w0, w2\n"
+	"	mov x1, x14\n"
+	"	mov x2, x4\n"
+	"	mov x3, x5\n"
+	"	mov x4, x6\n"
+	"	cmp w15, #2\n" /* WAY_APART */
+	"	b.eq 1f\n"
+	"	mov x1, #0\n"
+	"	and w10, w10, #~0x80000\n" /* CLONE_SETTLS */
+	"	mov w0, w10\n"
+	"1:	mov x8, #220\n" /* SYS_clone */
+	"	svc #0\n"
+	"	cbz x0, 2f\n"
+	"	mov x1, x0\n"
+	"	mov w0, w10\n"
+	"	mov x2, x9\n"
+	"	mov x3, x30\n"
+	"	mov w4, w11\n"
+	"	b shim_clone_after\n"
+	"4:	adrp x16, shim_clone_next\n"
+	"	ldr x16, [x16, :lo12:shim_clone_next]\n"
+	"	br x16\n"
+	"	.cfi_endproc\n"
+	/* The child has no caller, so an unwinder ends here. */
+	"	.cfi_startproc\n"
+	"	.cfi_undefined x30\n"
+	"2:	cmp w15, #2\n" /* WAY_APART */
+	"	b.eq 3f\n"
+	"	stp x12, x13, [sp, #-32]!\n"
+	"	str x14, [sp, #16]\n"
+	"	ubfx w0, w10, #8, #1\n" /* CLONE_VM */
+	"	mov x1, x30\n"
+	"	mov x29, #0\n"
+	"	bl shim_new_child\n"
+	"	ldp x12, x13, [sp]\n"
+	"	ldr x14, [sp, #16]\n"
+	"	mov sp, x14\n"
+	"3:	mov x29, #0\n"
+	"	mov x0, x13\n"
+	"	blr x12\n"
+	"	mov x8, #93\n" /* SYS_exit */
+	"	svc #0\n"
+	"	brk #0\n"
+	"	.cfi_endproc\n"
+	"	.size clone, . - clone\n"
+	"	.size __clone, . - __clone\n");
+
+#endif
+
+#else /* other processors */
 
 /* The call as the program made it. The child reads it in its copy of the parent's frame. */
 struct clone_call {

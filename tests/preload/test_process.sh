@@ -5,7 +5,7 @@
 
 child() { sed -n "s/^$1 //p" "$tmp/out"; }
 # The number of events of a call of clone() whose child shares the memory.
-case $(uname -m) in x86_64) shared=1 ;; *) shared=0 ;; esac
+case $(uname -m) in x86_64 | aarch64) shared=1 ;; *) shared=0 ;; esac
 true=/usr/bin/true
 test -x $true || skip "no true"
 
