@@ -526,7 +526,8 @@ static int take_one(uint32_t index)
  * Adds the windows of the threads of --thread. A number selects all threads with this number,
  * because the kernel uses the numbers of ended threads again. If no thread has this number, the
  * text is a name, which selects the first thread with this name. Without --thread, adds the main
- * thread. Returns a status of the tool, after a message if it is not TOOL_OK.
+ * thread, or the one of the child that the recorded process has ended. Returns a status of the
+ * tool, after a message if it is not TOOL_OK.
  */
 static int take_thread(void)
 {
@@ -551,6 +552,8 @@ static int take_thread(void)
 		return status;
 	if (found == HISTORY_NONE)
 		found = text ? thread_of_name(text, &count) : main_thread();
+	if (found != HISTORY_NONE && !text && !options.from_text)
+		found = why_ended_child(&why, found);
 	if (found == HISTORY_NONE) {
 		if (text)
 			say_no_thread(text);

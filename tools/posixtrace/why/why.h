@@ -103,7 +103,13 @@ void why_text_deadlocks(struct out *out, const struct why *why);
  * Prints crashes, and why the recorded program failed. If it did not fail, prints why a process
  * failed that went on after its parent, if there is one.
  */
-void why_text_failures(struct out *out, const struct why *why);
+void why_text_failures(struct out *out, struct why *why);
+/*
+ * Returns the main thread of a child if the process of a thread did little else than wait for this
+ * child, its only one, and then ended it by a signal, as timeout(1) does. The question is then what
+ * the child did. Otherwise returns the thread.
+ */
+uint32_t why_ended_child(struct why *why, uint32_t thread);
 /*
  * Prints where a process that had too many open descriptors at a time made most of them, as the end
  * of a sentence, or nothing.

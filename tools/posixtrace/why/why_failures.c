@@ -600,13 +600,115 @@ static bool has_calls(const struct why *why, const struct failures_process *proc
 	return last_thread(&why->history, process) != HISTORY_NONE;
 }
 
+/* Returns another process that sent a process the signal that ended it; 0: none, or unknown. */
+static pid_t sender_of(const struct why *why, const struct failures_process *process)
+{
+	const struct call *call;
+	pid_t sender;
+
+	if (process->signal <= 0 || failures_is_crash(process->signal) ||
+	    failures_has_crash(&why->failures, process))
+		return 0;
+	call = knows_sender(why, process) ? NULL : killer_of(&why->history, process);
+	sender = call ? why->history.thread[call->thread].pid :
+		 knows_sender(why, process) ? process->sender : 0;
+	return sender > 0 && sender != process->pid ? sender : 0;
+}
+
+/*
+ * Writes the label of the greatest part of a time of a thread. Returns whether this part is more
+ * than a half of the time. If there is no part, the text is empty. Sets *kind to its kind.
+ */
+static bool greatest_part(struct why *why, uint32_t thread, int64_t from_ns, int64_t to_ns,
+			  enum why_kind *kind, char *text, size_t size)
+{
+	struct division division;
+	bool is_most = false;
+	uint32_t part;
+
+	*text = '\0';
+	if (!division_make(&division, &why->history, thread, from_ns, to_ns) &&
+	    why_children(&division, 0, &part, 1)) {
+		const struct why_node *node = &division.node[part];
+
+		*kind = node->kind;
+		is_most = node->ns > division.node[0].ns / 2;
+		snprintf(text, size, "%s", node->label ? node->label : "");
+	}
+	division_fini(&division);
+	return is_most;
+}
+
+/*
+ * Prints what the main thread of a process did when another process ended it by a signal: the
+ * greatest part of the time since its last event. A user who has set a time limit wants to know
+ * where the program hung.
+ */
+static void put_last_state(struct out *out, struct why *why,
+			   const struct failures_process *process)
+{
+	const uint32_t main = history_find_at(&why->history, process->pid, process->pid,
+					      process->ended_ns);
+	const struct history_thread *thread;
+	char text[STUCK_TEXT];
+	enum why_kind kind;
+	int64_t from_ns;
+
+	if (main == HISTORY_NONE || !sender_of(why, process))
+		return;
+	thread = &why->history.thread[main];
+	from_ns = thread->last_call ? thread->last_call_ns : thread->first_ns;
+	if (thread->life != process->life || from_ns >= thread->last_ns)
+		return;
+	greatest_part(why, main, from_ns, thread->last_ns, &kind, text, sizeof(text));
+	if (!*text)
+		return;
+	out_str(out, "  at the end: ");
+	put_safe(out, text);
+	out_char(out, '\n');
+}
+
+/* Returns whether a process has one child only, as far as the log shows. */
+static bool is_only_child(const struct failures *failures, const struct failures_process *child)
+{
+	for (size_t i = 0; i < failures->processes; i++) {
+		const struct failures_process *other = &failures->process[i];
+
+		if (other != child && other->parent == child->parent &&
+		    other->parent_life == child->parent_life)
+			return false;
+	}
+	return true;
+}
+
+uint32_t why_ended_child(struct why *why, uint32_t thread)
+{
+	const struct history_thread *parent = &why->history.thread[thread];
+	const struct failures_process *process, *child;
+	enum why_kind kind = WHY_RUN;
+	char text[STUCK_TEXT];
+	uint32_t found;
+
+	process = failures_of(&why->failures, parent->pid, parent->life);
+	child = process ? failures_child(&why->failures, process) : NULL;
+	if (!child || sender_of(why, child) != process->pid ||
+	    !is_only_child(&why->failures, child))
+		return thread;
+	found = history_find_at(&why->history, child->pid, child->pid, child->ended_ns);
+	if (found == HISTORY_NONE || why->history.thread[found].life != child->life ||
+	    why->history.thread[found].last_ns <= why->history.thread[found].first_ns)
+		return thread;
+	return greatest_part(why, thread, parent->first_ns, parent->last_ns, &kind, text,
+			     sizeof(text)) && kind == WHY_PEER ? found : thread;
+}
+
 /*
  * Prints a chain: a failed process, its child whose failure is the probable reason, and so on. For
  * each process, prints the failed calls after the end of its child. For a process without such a
  * child, prints all failed calls that were kept. The chain ends before a process that crashed,
  * because the crash was printed. Nothing is printed if the first process was killed while it hung.
  */
-static void put_failures(struct out *out, const struct why *why)
+static void put_failures(struct out *out, struct why *why)
 {
 	const struct failures_process *process = root_of(why);
 
@@ -635,6 +737,7 @@ static void put_failures(struct out *out, const struct why *why)
 		else
 			out_str(out, "; the log has none of its calls.\n");
 		put_calls(out, why, process, calls);
+		put_last_state(out, why, process);
 		process = child;
 	}
 }
@@ -671,7 +774,7 @@ static void put_crashes(struct out *out, const struct why *why)
 	}
 }
 
-void why_text_failures(struct out *out, const struct why *why)
+void why_text_failures(struct out *out, struct why *why)
 {
 	put_crashes(out, why);
 	put_failures(out, why);
