@@ -500,33 +500,89 @@ uint32_t ender_child(const struct history *history, const struct call *call, pid
 struct outputs {
 	struct output {
 		uint32_t thread;    /* the main thread */
-		int64_t last_ns;    /* of the process */
+		int64_t last_ns;    /* until when it could write */
 	} of[OUTPUTS_MOST];
 	unsigned count;
 };
 
-/*
- * Returns whether another process of the list descends from a process. For example, a shell and the
- * command for which it waits have the same output, but only the command writes.
- */
-static bool has_heir(const struct history *history, const struct outputs *outputs, unsigned of)
+/* Returns whether a process of the list descends from another process of the list. */
+static bool is_descendant(const struct history *history, const struct outputs *outputs,
+			  unsigned of, unsigned ancestor)
 {
-	const pid_t pid = history->thread[outputs->of[of].thread].pid;
+	const pid_t pid = history->thread[outputs->of[ancestor].thread].pid;
+	uint32_t at = outputs->of[of].thread;
 
-	for (unsigned i = 0; i < outputs->count; i++) {
-		uint32_t at = outputs->of[i].thread;
+	for (unsigned n = 0; of != ancestor && n < OUTPUT_ANCESTORS && at != HISTORY_NONE; n++) {
+		const pid_t parent = history->thread[at].parent;
 
-		for (unsigned n = 0; i != of && n < OUTPUT_ANCESTORS && at != HISTORY_NONE; n++) {
-			const pid_t parent = history->thread[at].parent;
-
-			if (parent == pid)
-				return true;
-			at = parent > 0 ? history_find_at(history, parent, parent,
-							  history->thread[at].first_ns) :
-					  HISTORY_NONE;
-		}
+		if (parent == pid)
+			return true;
+		at = parent > 0 ? history_find_at(history, parent, parent,
+						  history->thread[at].first_ns) : HISTORY_NONE;
 	}
 	return false;
+}
+
+/*
+ * Returns whether a process began in the second half of a wait. Such a process is not the reason
+ * for most of the wait, whether it has written or not: before its begin, the reader waited for an
+ * ancestor of the process.
+ */
+static bool began_late(const struct history *history, const struct outputs *outputs, unsigned of,
+		       int64_t begin_ns, int64_t end_ns)
+{
+	const int64_t first_ns = history->thread[outputs->of[of].thread].first_ns;
+
+	/* The process began before end_ns. The times of a hostile log may be far apart. */
+	return first_ns > begin_ns && (uint64_t)first_ns - (uint64_t)begin_ns >
+				      ((uint64_t)end_ns - (uint64_t)begin_ns) / 2;
+}
+
+/*
+ * Returns whether a process of the list does not count as the writer, because another one does. A
+ * shell and the command for which it waits have the same output, but only the command writes. After
+ * the end of the command, the shell itself may write, for example by its built-in echo. The command
+ * may also have begun after this echo, and before the reader had a CPU.
+ */
+static bool is_superseded(const struct history *history, const struct outputs *outputs,
+			  unsigned of, int64_t begin_ns, int64_t end_ns)
+{
+	const bool is_late = began_late(history, outputs, of, begin_ns, end_ns);
+
+	for (unsigned i = 0; i < outputs->count; i++)
+		if ((is_late && is_descendant(history, outputs, of, i)) ||
+		    (outputs->of[i].last_ns >= end_ns &&
+		     !began_late(history, outputs, i, begin_ns, end_ns) &&
+		     is_descendant(history, outputs, i, of)))
+			return true;
+	return false;
+}
+
+/*
+ * Returns until when the standard output or standard error of a process could write to the object
+ * of the read: the last event of the process, or INT64_MIN if they could not. Many programs close
+ * both when they exit, and by this write their last bytes. For such a program, the result is the
+ * time of the later close.
+ */
+static int64_t writes_until(const struct history *history, uint32_t thread,
+			    const struct call *read)
+{
+	const struct history_thread *main = &history->thread[thread];
+	/* The C library writes the last bytes after the last event of the process. */
+	const int64_t at_ns = main->last_ns < read->end_ns ? main->last_ns : read->end_ns;
+	int64_t until_ns = INT64_MIN;
+
+	for (int32_t fd = 1; fd <= 2; fd++)
+		if (objects_is_other_end(history, main->pid, fd, read, at_ns))
+			return lives_last_ns(history, thread);
+	for (int32_t fd = 1; main->last_ns <= read->end_ns && fd <= 2; fd++) {
+		const int64_t closed_ns = objects_closed_ns(history, main->pid, fd, at_ns);
+
+		if (closed_ns > until_ns &&
+		    objects_is_other_end(history, main->pid, fd, read, closed_ns - 1))
+			until_ns = closed_ns;
+	}
+	return until_ns;
 }
 
 /*
@@ -539,18 +595,15 @@ static bool find_outputs(const struct history *history, const struct call *read,
 	*steps += history->threads;
 	for (uint32_t i = 0; i < history->threads; i++) {
 		const struct history_thread *main = &history->thread[i];
-		int64_t last_ns, at_ns;
+		int64_t last_ns;
 
 		if (main->tid != main->pid || main->first_ns > read->end_ns ||
 		    lives_same(history, i, read->thread))
 			continue;
-		/* The C library writes the last bytes after the last event of the process. */
-		at_ns = main->last_ns < read->end_ns ? main->last_ns : read->end_ns;
-		if (!objects_is_other_end(history, main->pid, 1, read, at_ns) &&
-		    !objects_is_other_end(history, main->pid, 2, read, at_ns))
+		last_ns = writes_until(history, i, read);
+		if (last_ns == INT64_MIN)
 			continue;
 		*steps += history->threads;
-		last_ns = lives_last_ns(history, i);
 		if (last_ns <= from_ns)
 			continue;
 		if (outputs->count == OUTPUTS_MOST)
@@ -580,7 +633,7 @@ uint32_t ender_output(const struct history *history, const struct call *call,
 		if (!last || output->last_ns > last->last_ns)
 			last = output;
 		if (read->is_empty || output->last_ns < read->end_ns ||
-		    has_heir(history, &outputs, i))
+		    is_superseded(history, &outputs, i, call->begin_ns, read->end_ns))
 			continue;
 		/* Each of two processes may have written, and the log does not say which did. */
 		if (found != HISTORY_NONE)

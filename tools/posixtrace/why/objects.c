@@ -532,6 +532,16 @@ bool objects_is_other_end(const struct history *history, pid_t pid, int32_t numb
 		(fd.kind == FD_PAIR && fd.is_second != read->is_second));
 }
 
+int64_t objects_closed_ns(const struct history *history, pid_t pid, int32_t number,
+			  int64_t time_ns)
+{
+	const struct history_fds *of = fd_entry(history, pid, number);
+	const struct history_fd *fd = of ? state_at(of, time_ns) : NULL;
+
+	return fd && !fd->object && lives_has(history, pid, fd->since_ns, time_ns) ? fd->since_ns :
+	       INT64_MIN;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

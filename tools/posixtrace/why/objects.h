@@ -33,6 +33,13 @@ void objects_find_past(struct history *history, pid_t pid, struct call *call);
 bool objects_is_other_end(const struct history *history, pid_t pid, int32_t number,
 			  const struct call *read, int64_t time_ns);
 
+/*
+ * Returns when a process closed a descriptor, if the descriptor was closed at a time and the log
+ * has the close; otherwise INT64_MIN. To be called after the last event of the log.
+ */
+int64_t objects_closed_ns(const struct history *history, pid_t pid, int32_t number,
+			  int64_t time_ns);
+
 /* The place in a program whose calls made the most open descriptors of a process. */
 struct objects_most {
 	uint64_t address;
