@@ -254,16 +254,18 @@ static bool add_holders(struct division *division, uint32_t node, const struct c
 /*
  * Adds the threads that held a mutex or a read-write lock. If no thread of the process held it, the
  * lock may be in memory that several processes share. A child has the shared memory of its parent
- * at the same address, so holds of this address by other processes are probable causes.
+ * at the same address, so holds of this address by other processes are probable causes. Returns
+ * whether a thread was added.
  */
-static void add_lock_holders(struct division *division, uint32_t node, const struct call *call,
+static bool add_lock_holders(struct division *division, uint32_t node, const struct call *call,
 			     int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
 	struct hold wait = { .pid = history->thread[call->thread].pid, .lock = call->key };
+	bool has_found = false;
 
 	if (add_holders(division, node, call, &history->holds, wait, false, from_ns, to_ns))
-		return;
+		return true;
 	for (size_t i = 0; i < history->threads && division->steps < WHY_STEPS; i++) {
 		const struct history_thread *thread = &history->thread[i];
 
@@ -273,8 +275,10 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 		    thread->pid == history->thread[call->thread].pid)
 			continue;
 		wait.pid = thread->pid;
-		add_holders(division, node, call, &history->holds, wait, true, from_ns, to_ns);
+		has_found |= add_holders(division, node, call, &history->holds, wait, true,
+					 from_ns, to_ns);
 	}
+	return has_found;
 }
 
 /*
@@ -311,8 +315,13 @@ static void add_owner(struct division *division, uint32_t node, const struct cal
 {
 	const uint32_t owner = lock_owner(division, call);
 
-	if (!causes_add_waker(division, node, waker, from_ns, to_ns) && owner != HISTORY_NONE &&
-	    owner != call->thread)
+	const bool is_owner = owner != HISTORY_NONE && owner != call->thread;
+
+	/* The kernel has released a robust mutex because its owner ended, and woken the thread. */
+	if (is_owner && call->error == EOWNERDEAD)
+		add_thread_part(division, node, "probably held until its end by", owner, true,
+				from_ns, to_ns);
+	else if (!causes_add_waker(division, node, waker, from_ns, to_ns) && is_owner)
 		add_thread_part(division, node, "probably held by", owner, true, from_ns, to_ns);
 }
 
@@ -1212,12 +1221,12 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	case CAUSE_LOCK:
 		/*
 		 * The holders explain the whole wait. The waker explains only the end of the wait,
-		 * so it is used only if the log has no holds. Calls of pthread_once() have no
-		 * holds.
+		 * so it is used only if the log has no hold of the lock. A hold is recorded when it
+		 * ends, so a thread that never released the lock has none. Calls of pthread_once()
+		 * have no holds.
 		 */
-		if (history->holds.count && strcmp(call->type->name, "lock.once") != 0)
-			add_lock_holders(division, node, call, from_ns, to_ns);
-		else
+		if (!history->holds.count || !strcmp(call->type->name, "lock.once") ||
+		    !add_lock_holders(division, node, call, from_ns, to_ns))
 			add_owner(division, node, call, waker, from_ns, to_ns);
 		break;
 	case CAUSE_FILE_LOCK:
