@@ -643,16 +643,66 @@ static void put_causes(const struct page *page, const struct why_causes *causes)
 	}
 }
 
+/* Returns whether the log lists an event type of a family of calls. */
+static bool has_family(const struct logfile *log, const char *family)
+{
+	const size_t len = strlen(family);
+
+	for (size_t i = 0; i < log->types; i++) {
+		const char *name = log->list[i]->name;
+
+		/* The shim records this one without the family process, too. */
+		if (!strncmp(name, family, len) && name[len] == '.' &&
+		    strcmp(name, "process.untraced") != 0)
+			return true;
+	}
+	return false;
+}
+
 /*
- * If the thread was mostly blocked and no event says why, prints which waits have no event, and how
- * to record more. A log with wakers was recorded in that way already.
+ * Prints the families whose calls wait and that the user has left out of the recording. Returns
+ * false if there is none. A log without any family may be one of a program that did not load the
+ * shim, and the types of another program show nothing about families.
+ */
+static bool put_left_out(const struct page *page)
+{
+	static const char *const families[] = {
+		"lock", "io", "file", "net", "thread", "process", "time", "ipc",
+	};
+	const size_t count = sizeof(families) / sizeof(*families);
+	const struct logfile *log = &page->why->log;
+	bool is_recorded = false, has_any = false;
+	size_t known = 0;
+
+	for (size_t i = 0; i < log->types && !is_recorded; i++)
+		is_recorded = !strcmp(log->list[i]->name, "posixtrace_record") ||
+			      !strcmp(log->list[i]->name, "posixtrace_attached");
+	for (size_t i = 0; i < count; i++)
+		known += has_family(log, families[i]);
+	for (size_t i = 0; is_recorded && known && i < count; i++) {
+		if (has_family(log, families[i]))
+			continue;
+		out_printf(page->out, "%s%s", has_any ? ", " : "\nBlocked without an event: the "
+			   "recording has left out calls of these families: ", families[i]);
+		has_any = true;
+	}
+	if (has_any)
+		out_str(page->out, ".\n'--trace default' of record and attach records them, and "
+			"with them the reason of such a wait.\n");
+	return has_any;
+}
+
+/*
+ * If the thread was mostly blocked and no event says why, prints which families of calls the log
+ * lacks. If it lacks none, prints which waits have no event, and how to record more. A log with
+ * wakers was recorded in that way already.
  */
 static void put_next_step(const struct page *page, const struct why_causes *causes)
 {
 	const struct history *history = &page->why->history;
 
 	if (causes->count && causes->cause[0].kind == WHY_UNKNOWN && history->has_states &&
-	    !history->wakers && !history->gaps)
+	    !put_left_out(page) && !history->wakers && !history->gaps)
 		out_str(page->out, "\nBlocked without an event: the preload library does not see "
 			"waits inside of the C library,\nsuch as those of printf() and malloc(). "
 			"'record --sched' of a privileged user with\nPOSIXTRACE_KERNEL=tracefs "
