@@ -213,6 +213,10 @@ check "the crash of an earlier child is named, too" has out "^Crash: process [0-
 explains 3 -- "$fails" killer
 check "the sender of a signal" has out '^Failure before: process [0-9]*\( (fails)\)* was killed by SIGKILL, sent by process [0-9]* (fails); \(the log has none of its calls\|none of its recorded calls failed\)\.$'
 explains 137 -- sh -c 'kill -9 $$'
+check "a process that ends itself" has out '^Failure: process [0-9]* ([a-z]*) was killed by SIGKILL, sent by itself; none'
+check "it has no line about its end" lacks out '^  at the end: '
+# Without the family process, the log does not have the sender.
+explains 137 --trace file -- sh -c 'kill -9 $$'
 check "an unknown sender" has out '^Failure: process [0-9]* ([a-z]*) was killed by SIGKILL, and the log does not say by which process; none'
 
 # The place of a crash.

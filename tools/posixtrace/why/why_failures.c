@@ -491,7 +491,10 @@ static void put_end(struct out *out, const struct why *why, const struct failure
 	 * same signal from a process that is not traced.
 	 */
 	out_str(out, process->signal == SIGKILL ? ", sent by " : ", probably sent by ");
-	put_process(out, why, why->history.thread[call->thread].pid, call->end_ns);
+	if (why->history.thread[call->thread].pid == process->pid)
+		out_str(out, "itself");
+	else
+		put_process(out, why, why->history.thread[call->thread].pid, call->end_ns);
 }
 
 /*
