@@ -246,8 +246,9 @@ int ptx_flusher_start(struct ptx_flush *flush)
 	err = pthread_create(&flush->thread, &attr, flusher_run, flush);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
+	/* EINVAL: after unshare(CLONE_NEWPID) a process cannot create threads. */
 	if (err)
-		return err;
+		return EAGAIN;
 	pthread_setname_np(flush->thread, "ptx-flush");
 	/* From now on other threads may stop the flusher. */
 	atomic_store_explicit(&flush->flusher, PTX_FLUSHER_RUNS, memory_order_release);

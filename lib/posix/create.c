@@ -3,7 +3,7 @@
  * posix/create.c - posix_trace_create() and posix_trace_create_withlog().
  *
  * The order of the steps is: attributes, target, place in TRACE_SYS_MAX, region, drain, control
- * ring, log, identifier, publication, guardian. In this order each step can be undone. If the
+ * ring, guardian, log, identifier, publication. In this order each step can be undone. If the
  * process is killed between two steps, later processes recognize and remove everything that it
  * leaves. The target sees no part of the stream before ptx_view_attach().
  */
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/proc.h"
 #include "flush/flush.h"
 #include "meet/process.h"
@@ -111,6 +112,12 @@ int ptx_posix_prepare_log(const struct ptx_stream *stream, int file_desc, struct
 	return err;
 }
 
+void ptx_posix_abandon_log(struct ptx_log *log)
+{
+	ptx_io_truncate(ptx_log_descriptor(log), 0);
+	ptx_log_destroy(log);
+}
+
 /*
  * Creates the log in file_desc. The stream already has a view: the guardian and the watcher of
  * mapped files need the place of the view's attachment.
@@ -122,7 +129,7 @@ int ptx_posix_prepare_log(const struct ptx_stream *stream, int file_desc, struct
  */
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
-	struct ptx_mapped *mapped = NULL;
+	struct ptx_mapped *mapped;
 	struct ptx_log *log;
 	int err = ptx_posix_prepare_log(stream, file_desc, &log);
 
@@ -136,7 +143,9 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	/* If there is no guardian, the stream works, but a kill leaves the log incomplete. */
 	ptx_guard_start(stream);
 	err = ptx_log_begin(log, stream->guardian.pid, stream->guardian.start);
-	if (!err) {
+	if (err) {
+		ptx_log_destroy(log);
+	} else {
 		/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
 		mapped = ptx_mapped_create(stream->target.arena, stream->view->bit,
 					   stream->target.pid, stream->target.number,
@@ -144,12 +153,13 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		err = ptx_flush_create(stream->drain, &stream->lock, log,
 				       stream->attr.stream_policy == POSIX_TRACE_FLUSH, mapped,
 				       &stream->flush);
+		if (err) {
+			ptx_posix_abandon_log(log);
+			ptx_mapped_destroy(mapped);
+		}
 	}
-	if (err) {
+	if (err)
 		ptx_registry_note_log(stream, -1);
-		ptx_log_destroy(log);
-		ptx_mapped_destroy(mapped);
-	}
 	return err;
 }
 

@@ -17,4 +17,10 @@
  */
 int ptx_posix_prepare_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log);
 
+/*
+ * Ends a log that has a header but no events, because a later step has failed. A file becomes
+ * empty, so it has no log. A pipe cannot be truncated, so its reader gets the header of the log.
+ */
+void ptx_posix_abandon_log(struct ptx_log *log);
+
 #endif

@@ -300,7 +300,8 @@ int ptx_guard_run(const struct ptx_guarded *guarded)
 	struct ptx_stream stream = { .log_fd = -1 };
 	const unsigned bit = guarded->bit;
 	struct ptx_arena *arena;
-	int err;
+	bool attached;
+	int err = 0;
 
 	if (bit >= PTX_STREAMS)
 		return EINVAL;
@@ -313,13 +314,15 @@ int ptx_guard_run(const struct ptx_guarded *guarded)
 	stream.target.same_ids = guarded->same_ids;
 	/*
 	 * If the word has changed, the creator shut the stream down and completed the log itself;
-	 * perhaps another stream has the place now.
+	 * perhaps another stream has the place now. Or the creator was killed before it attached
+	 * the stream.
 	 */
-	err = is_attached(arena, guarded) ?
-		      map_region(arena, bit, guarded->generation, &stream.view) : 0;
+	attached = is_attached(arena, guarded);
+	if (attached)
+		err = map_region(arena, bit, guarded->generation, &stream.view);
 	if (err)
 		return err;
-	if (!is_own_turn(&stream, guarded)) {
+	if (!attached || !is_own_turn(&stream, guarded)) {
 		if (guarded->log_number)
 			complete_unused(guarded);
 		return 0;

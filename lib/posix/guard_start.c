@@ -36,7 +36,7 @@
 
 /* Bytes of the stack of each of the two processes. They make only system calls. */
 #define STACK_BYTES 16384
-#define HIGH_FD     400 /* above the numbers that the guardian gets */
+#define HIGH_FD     6 /* above the numbers that the guardian gets */
 
 /* How long shutdown waits for a guardian's end, before and after it kills the guardian. */
 #define END_NS (2 * PTX_NS_PER_S)
@@ -71,20 +71,46 @@ static void UNSEEN __attribute__((noreturn)) end_process(int status)
 		syscall(SYS_exit_group, status);
 }
 
+/*
+ * Closes all descriptors but these three, of which some may be -1. The program may have used all
+ * numbers that its limit permits, and the guardian needs some. Before Linux 5.9 there is no
+ * close_range(2), and nothing is closed.
+ */
+static void UNSEEN keep_only(const int kept[3])
+{
+	unsigned from = 0;
+
+	for (int round = 0; round < 3; round++) {
+		unsigned next = ~0u;
+
+		for (int i = 0; i < 3; i++)
+			if (kept[i] >= 0 && (unsigned)kept[i] >= from && (unsigned)kept[i] < next)
+				next = (unsigned)kept[i];
+		if (next == ~0u)
+			break;
+		if (next > from)
+			syscall(SYS_close_range, from, next - 1, 0);
+		from = next + 1;
+	}
+	syscall(SYS_close_range, from, ~0u, 0);
+}
+
 /* The grandchild: arranges its descriptors and executes the guardian. */
 static int UNSEEN become_guardian(void *argument)
 {
 	const struct start *start = argument;
 	static char *none[] = { NULL };
+	int arena, log, life, null;
+
+	keep_only((const int[]){ start->arena_fd, start->log_fd, start->life_fd });
 	/*
 	 * The three descriptors are first duplicated above the guardian's numbers, so that no
 	 * dup3() below closes a descriptor that is still needed.
 	 */
-	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
-	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
-	int life = (int)syscall(SYS_fcntl, start->life_fd, F_DUPFD, HIGH_FD);
-	int null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
-
+	arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
+	log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
+	life = (int)syscall(SYS_fcntl, start->life_fd, F_DUPFD, HIGH_FD);
+	null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
 	if (arena < 0 || log < 0 || null < 0)
 		end_process(1);
 	for (int fd = 0; fd < 3; fd++)

@@ -16,16 +16,6 @@
 #include "posix/guard.h"
 #include "posix/shutdown.h"
 
-/*
- * Ends the new log, which has no events. A file becomes empty. A pipe cannot be truncated, so its
- * reader gets the header of the log.
- */
-static void abandon_log(struct ptx_log *log)
-{
-	ptx_io_truncate(ptx_log_descriptor(log), 0);
-	ptx_log_destroy(log);
-}
-
 /* Flushes the stream and changes to the new log. */
 static int change_log(struct ptx_stream *stream, const struct ptx_flush_next *next,
 		      const struct ptx_flush_caller *who)
@@ -71,7 +61,7 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 	if (err) {
 		ptx_guard_dismiss(&guardian);
 		if (has_header)
-			abandon_log(next.log);
+			ptx_posix_abandon_log(next.log);
 		else
 			ptx_log_destroy(next.log);
 	} else {

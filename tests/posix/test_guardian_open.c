@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,20 @@ static void trace_into(int fd, int ready)
 	_exit(1);
 }
 
+/* Leaves this process only a few descriptors, also for its children. */
+static void limit_descriptors(void)
+{
+	const struct rlimit limit = { 64, 64 };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while (dup(STDERR_FILENO) >= 0)
+		;
+	for (int i = 0; i < 6; i++)
+		ck_assert_int_eq(close(63 - i), 0);
+}
+
+static bool has_few_descriptors;
+
 static pid_t start_writer(int fd)
 {
 	int ready[2];
@@ -55,6 +70,8 @@ static pid_t start_writer(int fd)
 
 	ck_assert_int_eq(pipe(ready), 0);
 	child = fork();
+	if (child == 0 && has_few_descriptors)
+		limit_descriptors();
 	if (child == 0)
 		trace_into(fd, ready[1]);
 	ck_assert_int_eq(close(ready[1]), 0);
@@ -103,6 +120,19 @@ START_TEST(a_log_opened_after_waitpid_is_complete)
 		assert_all_events(fd, log_open(fd));
 		close(fd);
 	}
+}
+END_TEST
+
+/* EXIT-02: the guardian needs descriptors, but not those of its creator. */
+START_TEST(a_process_with_few_descriptors_has_a_guardian)
+{
+	int fd = log_file();
+
+	adopt_guardians();
+	has_few_descriptors = true;
+	kill_writer(start_writer(fd));
+	assert_all_events(fd, log_open(fd));
+	close(fd);
 }
 END_TEST
 
@@ -369,6 +399,7 @@ END_TEST
 SUITE_NEEDS("exec guardian");
 
 SUITE_MAIN("guardian: opening the log", a_log_opened_after_waitpid_is_complete,
+	   a_process_with_few_descriptors_has_a_guardian,
 	   a_reader_waits_for_a_guardian_that_has_not_begun, a_salvaging_reader_waits_as_well,
 	   a_log_with_a_stopped_guardian_is_being_written, a_reader_need_not_wait_for_a_guardian,
 	   a_log_without_writer_and_guardian_has_the_flushed_events,
