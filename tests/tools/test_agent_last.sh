@@ -75,7 +75,16 @@ check "a log has the events until then" test "$(count_of u)" -ge 2
 log=$(log_of rest)
 check "the last log has all" test "$(count_of u)" -eq 3
 run 0 agent -c "$conf" --status
-check "the logs are counted" has out '^trigger rotate: record doll: \([2-9]\|[1-9][0-9][0-9]*\) written, 0 held off$'
+# The process may end between a rotation and the moment when the agent notices the end.
+if has out '^trigger rotate: .* 1 not written'; then
+	check "a rotation met the end of the process" \
+		said "^posixtrace: process $target: no log for trigger rotate: No such process\$"
+	missed=', 1 not written; .*'
+else
+	missed=
+fi
+check "the logs are counted" \
+	has out "^trigger rotate: record doll: \([2-9]\|[1-9][0-9][0-9]*\) written, 0 held off$missed\$"
 check "all logs of a rotation are sound" all_sound
 # A new configuration without the trigger ends the rotation; its processes have no second stream.
 write_conf '[record doll]' "executable = $puppet"

@@ -110,10 +110,16 @@ start_agent
 until_true records "$target"
 for removed in logs flight control lock everything folder; do
 	tell e e
+	# Otherwise the agent could write a log that rm then removes.
+	kill -STOP "$agent"
 	case $removed in
 	everything) rm -rf "$store"/* ;;
 	folder) rm -rf "$store" ;;
 	*) rm -rf "$store/$removed" ;;
+	esac
+	kill -CONT "$agent"
+	case $removed in
+	flight | everything | folder) until_true has_logs error 1 ;;
 	esac
 	case $removed in
 	everything | lock) until_true said "^posixtrace: $store/lock was made again\$" ;;
@@ -126,7 +132,6 @@ for removed in logs flight control lock everything folder; do
 	check "$removed was removed: a log can be written" has out "^$store/logs/.*-doll-$target-command.ptl\$"
 	case $removed in
 	flight | everything | folder)
-		until_true has_logs error 1
 		log=$(log_of error)
 		check "$removed was removed: the events are kept" test "$(count_of u)" -ge 2
 		check "$removed was removed: the reason" reason_in "$log" 'error.*the file of the recorder was removed from flight/'
