@@ -169,7 +169,7 @@ wait_for fcntl 'waiting for the lock of /tmp/posixtrace-why-[0-9]* in fcntl()' \
 wait_for poll 'waiting for input in poll()' "$maker"
 wait_for select 'waiting for input in select()' "$maker"
 wait_for epoll 'Cause: .*sleeping until a timer expires (timerfd) in epoll()'
-wait_for poll-vain 'Cause: .*sleeping until a time limit in poll()'
+wait_for poll-vain 'Cause: .*sleeping: poll() in poll_in_vain'
 wait_for nanosleep 'Cause: .*sleeping: nanosleep() in sleep_on_purpose'
 wait_for accept 'waiting for a client in accept() on descriptor' "$child"
 wait_for connect-none 'Cause: .*waiting in vain for the connection to 127.0.0.1:[0-9]* in connect(): there was no'
