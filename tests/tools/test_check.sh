@@ -243,6 +243,21 @@ verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "$of_1" "$stop" 'lost b 5'
 verdict 2 undecided "$ever" "$ended" 'a 1 1 0 1' "$of_1" "$stop" 'lost b 5 2'
 verdict 1 violated "$ever" "$ended" 'a 1 1 0 1' 'a 2 2 0 1' "$of_1" "$stop"
 check "each process has its own end" has out '(2 events, 1 violation, 1 undecided)$'
+# Two processes in PID namespaces of their own may have one number: the end of one proves nothing.
+child='type process.child s32 pid; s32 parent'
+verdict 2 undecided "$ever" "$ended" "$child" 'process.child 1 1 0 1 9' 'a 1 1 5 1' 'process.child 1 1 10 1 8' "$of_1" "$stop"
+verdict 0 ok "$ever" "$ended" "$child" 'process.child 1 1 0 1 9' 'process.child 1 1 5 1 8' 'a 1 1 10 1' "$of_1" 'b 1 1 2000 1' "$stop"
+verdict 2 undecided "$ever" "$ended" "$child" 'a 1 1 5 1' 'process.child 1 1 10 1 8' "$of_1" "$stop"
+verdict 2 undecided "$ever" "$over" "$child" 'a 1 1 5 1' 'process.child 1 1 10 1 8' 'process.end 1 1 1000 1' "$stop"
+verdict 1 violated "$ever" "$ended" "$child" 'process.child 1 1 0 1 9' 'a 1 1 5 1' "$of_1" 'process.child 1 1 1010 1 8' "$of_1" "$stop"
+verdict 1 violated "$ever" "$ended" "$child" 'process.child 1 1 0 1 9' 'process.child 2 2 5 2 9' 'a 1 1 5 1' "$of_1" "$stop"
+# Only the shim's own event is the end of a process.
+verdict 2 undecided "$ever" 'type process.end str pid' 'a 1 1 0 1' 'process.end 1 1 1000 "\x01\x00"' "$stop"
+verdict 2 undecided "$ever" 'type process.end f64 pid' 'a 1 1 0 1' 'process.end 1 1 1000 1' "$stop"
+verdict 2 undecided "$ever" 'type process.end u64 pid' 'a 1 1 0 1' 'process.end 1 1 1000 1' "$stop"
+verdict 2 undecided "$ever" "$over" 'a 1 1 0 1' 'process.end 5 5 1000 1' "$stop"
+# If the log was full, an end in it proves nothing, also before the end of the log.
+verdict 2 undecided "$within" "$ended" 'a 1 1 0 1' "$of_1" "$stop" "posix_trace_start 0 0 3$s" "a 2 2 9$s 2" 'lost b 5 2'
 # After --end no event is known; before --begin only the filter is known.
 printf '%s\n' 'type a u32 id' 'type b u32 id' 'start 0 b' "a 1 1 1$s 1" "a 1 1 8$s 2" | "$compose" "$tmp/gaps"
 echo "$within" >"$tmp/rule"

@@ -317,6 +317,17 @@ void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns)
 	}
 }
 
+bool every_has(const struct judge *judge, pid_t pid, int64_t time_ns)
+{
+	for (size_t i = 0; i < judge->rules->count; i++)
+		for (uint32_t at = judge->first[i]; at != NONE; at = judge->pending[at].younger)
+			if (judge->pending[at].pid == pid && judge->pending[at].time_ns < time_ns &&
+			    judge->pending[at].ended_ns == INT64_MAX &&
+			    !judge->pending[at].is_orphan)
+				return true;
+	return false;
+}
+
 /* An event without its key may meet any obligation of its process, also after the process ended. */
 static void adopt_orphans(struct judge *judge, size_t index, const struct reading *reading)
 {
@@ -367,7 +378,8 @@ void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns)
 
 		next = pending->younger;
 		pending->certain |= !blind && is_over(rule, pending, since_ns, 0);
-		if (!pending->certain && !pending->is_orphan)
+		/* If the log was full, it may lack events from before the end of a process. */
+		if (!pending->certain && (!pending->is_orphan || sight_was_full(judge)))
 			close_undecided(judge, index, at);
 	}
 }

@@ -192,6 +192,7 @@ void judge_fini(struct judge *judge)
 		free(judge->by_id[i]);
 	free(judge->by_id);
 	every_fini(judge);
+	sight_fini(&judge->sight);
 	free(judge->holder);
 	table_fini(&judge->of_holder);
 }

@@ -115,6 +115,12 @@ void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
 void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns);
 
 /*
+ * Returns true if a process with this number has an open obligation from before time_ns, and no end
+ * of the process is known.
+ */
+bool every_has(const struct judge *judge, pid_t pid, int64_t time_ns);
+
+/*
  * Closes all obligations at the end of the log. is_whole means that no event is missing behind the
  * last event, is_full that events are missing because the log was full.
  */

@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "log/field.h"
 #include "log/losses.h"
 #include "log/shimloss.h"
 #include "log/sysdata.h"
 #include "rules/judge.h"
+
+#define SIGHT_LIVES 65536 /* the most numbers of processes that are kept */
 
 /* ------------------------------------------------------------------ gaps */
 
@@ -61,25 +64,90 @@ static void filter_changed(struct judge *judge, const struct posix_trace_event_n
 }
 
 /*
+ * Returns the number of a process in the field "pid", or 0. The shim and the recorder give this
+ * field the form s32; a type of another program may use the name for a text or an array.
+ */
+static pid_t pid_in(const struct reading *reading)
+{
+	const struct posix_trace_schema_np *schema = reading->type->schema;
+	const int field = field_index(schema, "pid");
+
+	if (field < 0 || schema->field[field].is_array ||
+	    schema->field[field].form != POSIX_TRACE_FORM_SIGNED_NP ||
+	    schema->field[field].size != sizeof(int32_t))
+		return 0;
+	return (pid_t)field_integer(schema, "pid", &reading->event, 0);
+}
+
+/*
  * Notes the end of a process. A parent or the recorder records posixtrace_ended after it has waited
  * for the process, or has seen that the process no longer exists. A process records process.end
  * itself, as its last event, but its other threads may still record events until the kernel ends
  * them. The event process.exit is no end, because handlers of atexit() follow.
  */
-static void note_ended(struct judge *judge, const struct reading *reading)
+static void note_ended(struct judge *judge, const struct reading *reading, bool is_over)
 {
 	const struct posix_trace_event_np *event = &reading->event;
-	const struct log_type *type = reading->type;
-	bool is_over = !strcmp(type->name, "posixtrace_ended");
-	struct posix_trace_value_np value;
-	int field;
+	const pid_t pid = pid_in(reading);
+	uint32_t index;
 
-	if (!is_over && strcmp(type->name, "process.end") != 0)
+	/*
+	 * Another program may have an event type with the name process.end. The shim's event always
+	 * has the number of the process that records it, or of a child of vfork(), whose events
+	 * have the number of the parent.
+	 */
+	if (pid <= 0 || (!is_over && pid != event->info.posix_pid))
 		return;
-	field = field_index(type->schema, "pid");
-	if (field >= 0 && posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
-						   event->data_len, 0, &value))
-		every_ended(judge, (pid_t)value.u64, is_over ? event->time_ns : INT64_MAX);
+	index = pidset_find(&judge->sight.begun, pid);
+	if (index != TABLE_NONE && index < judge->sight.lives) {
+		judge->sight.life[index].is_over = true;
+		if (judge->sight.life[index].is_shared)
+			return;
+	}
+	every_ended(judge, pid, is_over ? event->time_ns : INT64_MAX);
+}
+
+/*
+ * Notes that fork() has made a process, or that a process has started a program. If a process with
+ * this number has begun and not ended, the two processes are in PID namespaces of their own, or the
+ * log lacks an end. An end of this number then proves nothing about an obligation.
+ */
+static void note_begun(struct judge *judge, const struct reading *reading, bool is_fork)
+{
+	const pid_t pid = pid_in(reading);
+	struct sight *sight = &judge->sight;
+	struct sight_life *life;
+	const bool is_new = pidset_find(&sight->begun, pid) == TABLE_NONE;
+	uint32_t index;
+
+	/*
+	 * The child of vfork() has no number of its own in its events until it starts a program.
+	 * Past the limit, a number counts as that of one process only.
+	 */
+	if (pid <= 0 || pid != reading->event.info.posix_pid ||
+	    (is_new && sight->begun.count == SIGHT_LIVES))
+		return;
+	index = pidset_index(&sight->begun, pid);
+	if (index == TABLE_NONE || !vec_reach(&sight->life, &sight->lives, index)) {
+		judge->err = ENOMEM;
+		return;
+	}
+	life = &sight->life[index];
+	if (is_fork && ((!is_new && !life->is_over) ||
+			every_has(judge, pid, reading->event.time_ns)))
+		life->is_shared = true;
+	life->is_over = false;
+}
+
+/* Processes an event of the recorder or the shim about the begin or the end of a process. */
+static void note_life(struct judge *judge, const struct reading *reading)
+{
+	const char *name = reading->type->name;
+
+	if (!strcmp(name, "posixtrace_ended") || !strcmp(name, "process.end"))
+		note_ended(judge, reading, !strcmp(name, "posixtrace_ended"));
+	else if (!strcmp(name, "process.child") || !strcmp(name, "process.start"))
+		note_begun(judge, reading, !strcmp(name, "process.child"));
 }
 
 void sight_event(struct judge *judge, const struct reading *reading)
@@ -126,7 +194,7 @@ void sight_event(struct judge *judge, const struct reading *reading)
 		break;
 	default:
 		if (*reading->type->name == 'p' && !sight->past)
-			note_ended(judge, reading);
+			note_life(judge, reading);
 		break;
 	}
 }
@@ -150,6 +218,12 @@ bool sight_was_full(const struct judge *judge)
 
 	return posix_trace_get_ledger_np(judge->log->trid, &total) ||
 	       total.lost[POSIX_TRACE_LOST_LOG_FULL_NP];
+}
+
+void sight_fini(struct sight *sight)
+{
+	pidset_fini(&sight->begun);
+	free(sight->life);
 }
 
 /* ------------------------------------------------------------------ losses */

@@ -12,14 +12,26 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
+#include "base/pidset.h"
+
 struct judge;
 struct reading;
+
+/* The processes with one number. */
+struct sight_life {
+	bool is_over;   /* the last of them has ended */
+	bool is_shared; /* two of them existed at the same time */
+};
 
 struct sight {
 	bool stopped;    /* between STOP and START */
 	bool overflowed; /* between OVERFLOW and RESUME */
 	bool past;       /* an event after the time of --end was read */
 	bool has_marks;  /* system events of the log mark its gaps */
+	/* the numbers of processes whose begin the log has; life[] has an element for each */
+	struct pidset begun;
+	struct sight_life *life;
+	size_t lives;
 };
 
 /* Returns true if events may be missing at this moment. */
@@ -27,6 +39,9 @@ static inline bool sight_is_blind(const struct sight *sight)
 {
 	return sight->stopped || sight->overflowed || sight->past;
 }
+
+/* Frees the memory. A struct of all zeros is empty. */
+void sight_fini(struct sight *sight);
 
 /*
  * Must be called for each event before the rules process it. If a gap begins, the function closes
