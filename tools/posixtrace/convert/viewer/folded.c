@@ -22,6 +22,8 @@ extern const struct format format_folded;
 struct folded_context {
 	struct tracks *tracks;
 	struct folded_stacks *stacks; /* NULL: --stacks was not given */
+	struct fmt_flow *flow;
+	uint64_t samples;             /* events cpu.sample, which are in no stack of spans */
 };
 
 struct folded {
@@ -104,6 +106,7 @@ static int folded_open(struct fmt_flow *flow, const struct fmt_output *output, v
 		return err;
 	}
 	folded->tracks = tracks;
+	folded->flow = flow;
 	*context = folded;
 	return folded_stacks_open(flow, output, &folded->stacks);
 }
@@ -117,8 +120,10 @@ static int folded_event(void *context, const struct fmt_event *event)
 {
 	struct folded_context *folded = context;
 
-	return folded->stacks ? folded_stacks_event(folded->stacks, event) :
-				tracks_event(folded->tracks, event);
+	if (folded->stacks)
+		return folded_stacks_event(folded->stacks, event);
+	folded->samples += !strcmp(event->type->name, "cpu.sample");
+	return tracks_event(folded->tracks, event);
 }
 
 static int folded_lost(void *context, const struct fmt_lost *lost)
@@ -129,9 +134,19 @@ static int folded_lost(void *context, const struct fmt_lost *lost)
 static int folded_end(void *context, const struct fmt_end *end)
 {
 	struct folded_context *folded = context;
+	int err;
 
-	return folded->stacks ? folded_stacks_end(folded->stacks) :
-				folded_end_spans(folded->tracks, end);
+	if (folded->stacks)
+		return folded_stacks_end(folded->stacks);
+	err = folded_end_spans(folded->tracks, end);
+	/* A user who recorded samples probably wants to see the functions that used the CPU. */
+	if (folded->samples)
+		fmt_fault(folded->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
+			  "%llu CPU sample%s not in the output: --stacks cpu.sample writes the "
+			  "call stacks of samples instead of spans",
+			  (unsigned long long)folded->samples, folded->samples == 1 ? " is" :
+			  "s are");
+	return err;
 }
 
 const struct format format_folded = {
