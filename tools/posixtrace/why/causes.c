@@ -1200,6 +1200,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	if (is_new)
 		label_part(division, part, call, request, others, through);
 	division_add(division, part, from_ns, to_ns);
+	why_count_call(part, piece);
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == piece->end_ns && piece->cause >= CAUSE_READ && piece->cause <= CAUSE_FILE)
 		part->bytes += piece->other;

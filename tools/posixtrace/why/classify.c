@@ -293,8 +293,11 @@ enum cause classify_cause(const struct plan *plan, const struct log_type *type,
 {
 	uint64_t command;
 
-	/* Programs use select() and poll() without a descriptor as a sleep. */
-	if (plan->polled >= 0 && !classify_number(type, event, plan->polled))
+	/*
+	 * Programs use select() and poll() without a descriptor as a sleep. An event that was
+	 * truncated before the number of descriptors does not show it.
+	 */
+	if (classify_has(type, event, plan->polled) && !classify_number(type, event, plan->polled))
 		return CAUSE_SLEEP;
 	if (plan->cause != CAUSE_FILE || plan->command < 0)
 		return plan->cause;
@@ -353,6 +356,14 @@ uint64_t classify_number(const struct log_type *type, const struct posix_trace_e
 	    value.field->form == POSIX_TRACE_FORM_FLOAT_NP)
 		return 0;
 	return value.u64;
+}
+
+bool classify_has(const struct log_type *type, const struct posix_trace_event_np *event, int field)
+{
+	struct posix_trace_value_np value;
+
+	return field >= 0 && posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
+						      event->data_len, 0, &value);
 }
 
 bool classify_closes_at_exec(const struct plan *plan, const struct log_type *type,

@@ -93,6 +93,9 @@ bool classify_timed_out(enum cause cause, bool has_id, int32_t error);
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,
 			 int field);
 
+/* Returns whether the event has the field: it does not if its data was truncated before it. */
+bool classify_has(const struct log_type *type, const struct posix_trace_event_np *event, int field);
+
 /*
  * Returns whether exec closes the descriptors that a call makes. The flags are a number, or the
  * mode of fopen().

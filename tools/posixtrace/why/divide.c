@@ -403,16 +403,29 @@ static void add_taker(struct division *division, uint32_t node, uint32_t taker, 
 	division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
 }
 
+/* Adds the time in which threads that were not recorded had the processor. */
+static void add_others(struct division *division, uint32_t node, uint64_t ns, int64_t from_ns)
+{
+	bool is_new;
+	struct why_node *who = division_child(division, node, WHY_WHO, WHY_OTHERS_KEY, &is_new);
+
+	if (who && is_new)
+		division_label(division, who, "the CPU ran other programs");
+	if (who)
+		division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
+}
+
 /*
  * Adds a time in which the thread was ready but had no processor, and below it the recorded threads
  * that had the processor. 'taker' is the thread that got the processor, as an index in
  * history.waker + 1, or 0 if that thread is unknown. If 'cpu' is UINT16_MAX, the log does not show
  * for which processor the thread waited, so the function does not search for the threads that ran
- * there. If 'taker' is 0, the time in which an unrecorded thread had the processor belongs to no
- * child of the node.
+ * there. If 'taker' is 0 and the kernel has preempted the thread, the rest of the time belongs to
+ * other programs: the log has the switches of all recorded threads. A thread that was woken may
+ * also wait for an idle processor to wake up, so such a time belongs to no child of the node.
  */
 static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
-		      uint32_t taker, int64_t from_ns, int64_t to_ns)
+		      uint32_t taker, bool is_preempted, int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
 	uint64_t left = (uint64_t)to_ns - (uint64_t)from_ns, ns;
@@ -452,6 +465,8 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 	}
 	if (taker)
 		add_taker(division, index, taker, left, from_ns);
+	else if (is_preempted && cpu != UINT16_MAX && left && !history->gaps)
+		add_others(division, index, left, from_ns);
 }
 
 /* Writes ", until SIGTERM ended the process", or nothing. */
@@ -701,6 +716,8 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 	if (!unknown)
 		return;
 	division_add(division, unknown, from_ns, to_ns);
+	if (call)
+		why_count_call(unknown, call);
 	/* The thread that sends SIGCONT is not the cause of the stop. */
 	if (!is_stopped)
 		causes_add_waker(division, division_index(division, unknown), waker, from_ns,
@@ -821,7 +838,8 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		else if (stay->state == STATE_READY)
 			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
 				  next->state == STATE_RUNS ? next->cpu : stay->cpu,
-				  stay->is_preempted ? stay->waker : 0, from_ns, end);
+				  stay->is_preempted ? stay->waker : 0, stay->is_preempted,
+				  from_ns, end);
 		else if (stay->state == STATE_BLOCKED)
 			add_waiting(division, node, call, stay, next && !next->is_preempted ?
 				    next->waker : 0, from_ns, end);
@@ -944,6 +962,7 @@ static void join_node(struct division *division, uint32_t to, uint32_t from)
 	into->ns += node->ns;
 	into->below_ns += node->below_ns;
 	into->count += node->count;
+	into->calls += node->calls;
 	into->bytes += node->bytes;
 	into->answers += node->answers;
 	into->answers_ns += node->answers_ns;

@@ -20,7 +20,12 @@ struct why_node {
 	uint32_t thread;        /* index of the thread whose time it is; of WHY_WHO: of the thread
 				 * that is the cause */
 	uint64_t ns, below_ns;  /* its time, and the total time of its children */
-	uint64_t count, longest_ns, bytes;
+	/*
+	 * The number of its periods. A call has several periods if the thread ran, or made another
+	 * call, in between. 'calls' is the number of calls, or 0 if the periods belong to no call.
+	 */
+	uint64_t count, calls, longest_ns, bytes;
+	const struct call *last_call;
 	int64_t longest_at_ns;  /* the begin of the longest occurrence */
 	/* the answers that ended these waits, and the sum of the times since their requests */
 	uint64_t answers, answers_ns;
@@ -33,6 +38,16 @@ struct why_node {
 	bool is_whole;          /* the common function and all that it calls; it is one cause */
 	bool is_guess;          /* the cause was found only by the times of events */
 };
+
+/* Counts a call of a part once, although each of its periods is added. */
+static inline void why_count_call(struct why_node *node, const struct call *call)
+{
+	node->calls += node->last_call != call;
+	node->last_call = call;
+}
+
+/* The key of the node of the programs that had the CPU and were not recorded. */
+#define WHY_OTHERS_KEY (UINT64_C(1) << 34)
 
 #define WHY_NODES  65536
 #define WHY_DEPTH  16

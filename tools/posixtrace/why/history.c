@@ -725,7 +725,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.is_begun = connect_continues(call.error);
 	else if (result > 0)
 		call.other = (uint64_t)result;
-	call.is_in_vain = call.cause == CAUSE_POLL && result == 0;
+	/* The event of a poll may be truncated before its result. */
+	call.is_in_vain = call.cause == CAUSE_POLL && result == 0 &&
+			  classify_has(type, event, plan->result);
 	call.is_try = call.cause == CAUSE_POLL && plan->other >= 0 &&
 		      !classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;

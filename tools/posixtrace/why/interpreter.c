@@ -2,6 +2,7 @@
 /* interpreter.c - recognizes interpreters by the names of their files. */
 #include "why/interpreter.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -15,9 +16,15 @@
 	       "its functions in\nthe log."
 #define PYTHON "Python: 'python3 -X perf' (from 3.12 on), recorded with --sample-stack, names " \
 	       "its functions\nin the log."
+#define PYTHON_NEW "Python: 'python3 -X perf', recorded with --sample-stack, names its functions " \
+	       "in the log."
+#define PYTHON_OLD "Python names its functions in the log from 3.12 on; this is an older version."
+#define PYTHON_MINOR 12 /* Python 3.12 is the first one with -X perf */
 #define JAVA   "Java: 'java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions\n" \
 	       "-XX:+DumpPerfMapAtExit' (from 17 on) names its methods in the log."
 #define RUBY   "Ruby: 'ruby --yjit --yjit-perf' (from 3.3 on) names its methods in the log."
+
+static const char python_advice[] = PYTHON;
 
 /*
  * The beginnings of the names of files; a version may follow. advice: NULL if the interpreter
@@ -28,8 +35,8 @@ static const struct interpreter {
 } interpreters[] = {
 	{ "node", NODE },
 	{ "libnode.so", NODE },
-	{ "python", PYTHON },
-	{ "libpython", PYTHON },
+	{ "python", python_advice },
+	{ "libpython", python_advice },
 	{ "libjvm.so", JAVA },
 	{ "libcoreclr.so", ".NET: the environment DOTNET_PerfMapEnabled=1 names its methods in the "
 			   "log." },
@@ -55,13 +62,45 @@ static const struct interpreter *find_interpreter(const char *path)
 	return NULL;
 }
 
+/* The versions 3.MINOR of Python of some samples. A minor version of 0 is not known. */
+struct versions {
+	unsigned least, most;
+};
+
+/* Notes the version in the name of a file: python3.11, libpython3.12.so.1.0. */
+static void note_version(struct versions *versions, const struct interpreter *found,
+			 const char *path)
+{
+	const char *name = path_last(path), *dot = strchr(name, '.');
+	unsigned minor = 0;
+
+	if (!found || found->advice != python_advice)
+		return;
+	if (dot && dot > name && dot[-1] == '3')
+		for (dot++; *dot >= '0' && *dot <= '9' && minor < 1000; dot++)
+			minor = 10 * minor + (unsigned)(*dot - '0');
+	if (minor < versions->least)
+		versions->least = minor;
+	if (minor > versions->most)
+		versions->most = minor;
+}
+
+/* Returns the advice for the versions of Python that the samples show. */
+static const char *advice_for(const struct versions *versions)
+{
+	if (versions->least && versions->most < PYTHON_MINOR)
+		return PYTHON_OLD;
+	return versions->least >= PYTHON_MINOR ? PYTHON_NEW : python_advice;
+}
+
 bool interpreter_is(const char *path)
 {
 	return find_interpreter(path) != NULL;
 }
 
 /* Returns an interpreter whose file the process has mapped, or NULL. */
-static const struct interpreter *mapped_by(const struct history *history, pid_t pid)
+static const struct interpreter *mapped_by(const struct history *history, pid_t pid,
+					   struct versions *versions)
 {
 	struct posix_trace_mapping_np mapping;
 	const struct interpreter *found = NULL;
@@ -71,19 +110,23 @@ static const struct interpreter *mapped_by(const struct history *history, pid_t 
 		return NULL;
 	while (!found && !posix_trace_mapping_getnext_np(history->log->trid, &mapping, &end) &&
 	       !end)
-		if (mapping.pid == pid && !mapping.parent)
+		if (mapping.pid == pid && !mapping.parent) {
 			found = find_interpreter(mapping.path);
+			note_version(versions, found, mapping.path);
+		}
 	return found;
 }
 
 /*
  * Returns the interpreter to which a function of the sample's stack belongs, or NULL. If the
  * innermost address of the stack is in no file, it belongs to the interpreter that the process has
- * mapped. Sets *has_compiled if a compiled function is found before an interpreter.
+ * mapped. Notes the version of Python. Sets *has_compiled if a compiled function is found before an
+ * interpreter.
  */
 static const struct interpreter *of_sample(const struct history *history,
 					   const struct history_thread *thread,
-					   const struct sample *sample, bool *has_compiled)
+					   const struct sample *sample, bool *has_compiled,
+					   struct versions *versions)
 {
 	const struct interpreter *found = NULL;
 	struct posix_trace_mapping_np mapping;
@@ -96,11 +139,11 @@ static const struct interpreter *of_sample(const struct history *history,
 			continue;
 		if (posix_trace_mapping_find_np(history->log->trid, thread->pid, stack.frame[i],
 						sample->time_ns, &mapping))
-			found = i ? NULL : mapped_by(history, thread->pid);
+			found = i ? NULL : mapped_by(history, thread->pid, versions);
 		else if (jit_is_path(mapping.path))
 			*has_compiled = true;
-		else
-			found = find_interpreter(mapping.path);
+		else if ((found = find_interpreter(mapping.path)) != NULL)
+			note_version(versions, found, mapping.path);
 	}
 	return found;
 }
@@ -108,6 +151,7 @@ static const struct interpreter *of_sample(const struct history *history,
 const char *interpreter_advice(const struct history *history)
 {
 	size_t count[sizeof(interpreters) / sizeof(*interpreters)] = { 0 }, looked = 0;
+	struct versions versions = { .least = UINT_MAX };
 	bool has_compiled = false;
 
 	for (size_t i = 0; i < history->threads && looked < LOOKED_MAX; i++) {
@@ -115,7 +159,8 @@ const char *interpreter_advice(const struct history *history)
 
 		for (size_t j = 0; j < thread->samples && looked < LOOKED_MAX; j++, looked++) {
 			const struct interpreter *found =
-				of_sample(history, thread, &thread->sample[j], &has_compiled);
+				of_sample(history, thread, &thread->sample[j], &has_compiled,
+					  &versions);
 
 			if (found)
 				count[found - interpreters]++;
@@ -125,6 +170,7 @@ const char *interpreter_advice(const struct history *history)
 	}
 	for (size_t i = 0; i < sizeof(count) / sizeof(*count); i++)
 		if (count[i] && count[i] >= looked - looked / 2)
-			return interpreters[i].advice;
+			return interpreters[i].advice != python_advice ? interpreters[i].advice :
+			       advice_for(&versions);
 	return NULL;
 }

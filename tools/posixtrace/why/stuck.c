@@ -607,7 +607,9 @@ static void waits_text(const struct history *history, const struct call *call, c
 	snprintf(text, size, "for %s",
 		 call->cause == CAUSE_READ ? "data" :
 		 call->cause == CAUSE_WRITE ? "room" :
-		 call->cause == CAUSE_POLL ? "input" :
+		 /* epoll_wait() nearly always waits for input, the others for any set. */
+		 call->cause == CAUSE_POLL && !strncmp(name, "epoll", 5) ? "input" :
+		 call->cause == CAUSE_POLL ? "a ready descriptor" :
 		 call->cause == CAUSE_SIGNAL ? "a signal" :
 		 call->cause == CAUSE_FILE_LOCK ? "the lock of a file" :
 		 !strncmp(name, "accept", 6) ? "a client" :

@@ -197,15 +197,19 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 static void put_often(struct out *out, const struct why_node *node)
 {
 	char text[BRIEF_BYTES];
-	const uint64_t count = node->vain ? node->vain : node->count;
+	const uint64_t times = node->calls ? node->calls : node->count;
+	const uint64_t count = node->vain ? node->vain : times;
 	uint64_t bytes;
 
 	if (node->parent || count < (node->vain ? OFTEN_VAIN : OFTEN) || node->kind == WHY_RUN ||
 	    node->kind == WHY_READY || node->kind == WHY_FAULT)
 		return;
-	out_printf(out, " (%llu times, on average %s", (unsigned long long)count,
-		   brief_ns(text, (double)node->ns / (double)count));
-	bytes = (node->bytes + node->count / 2) / node->count;
+	out_printf(out, " (%llu %s", (unsigned long long)count, node->calls || node->vain ?
+		   "times" : "periods");
+	if (!node->vain && node->calls && node->count > node->calls)
+		out_printf(out, " in %llu periods", (unsigned long long)node->count);
+	out_printf(out, ", on average %s", brief_ns(text, (double)node->ns / (double)count));
+	bytes = (node->bytes + times / 2) / times;
 	if (node->bytes)
 		out_printf(out, " and %llu byte%s", (unsigned long long)bytes, text_plural(bytes));
 	out_char(out, ')');
@@ -555,7 +559,10 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 		out_printf(page->out, "  [%llu sample%s]", (unsigned long long)node->samples,
 			   text_plural(node->samples));
 	} else if (node->kind != WHY_WHO) {
-		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
+		out_printf(page->out, "  [%llux", (unsigned long long)(node->calls ? node->calls :
+			   node->count));
+		if (node->calls && node->count > node->calls)
+			out_printf(page->out, " in %llu periods", (unsigned long long)node->count);
 		if (node->count > 1 && node->longest_ns)
 			out_printf(page->out, ", longest %s at %s%s",
 				   brief_ns(text, (double)node->longest_ns),
@@ -659,6 +666,17 @@ static bool has_family(const struct logfile *log, const char *family)
 	return false;
 }
 
+/* Returns whether other programs had the CPU for a tenth of the time of a part at least. */
+static bool has_others(const struct page *page, uint32_t node)
+{
+	const struct division *division = page->division;
+
+	for (uint32_t at = division->node[node].child; at; at = division->node[at].sibling)
+		if (division->node[at].key == WHY_OTHERS_KEY)
+			return division->node[at].ns >= division->node[node].ns / 10;
+	return false;
+}
+
 /*
  * Prints the families whose calls wait and that the user has left out of the recording. Returns
  * false if there is none. A log without any family may be one of a program that did not load the
@@ -707,6 +725,11 @@ static void put_next_step(const struct page *page, const struct why_causes *caus
 			"waits inside of the C library,\nsuch as those of printf() and malloc(). "
 			"'record --sched' of a privileged user with\nPOSIXTRACE_KERNEL=tracefs "
 			"also records the thread that ends such a wait.\n");
+	if (causes->count && causes->cause[0].kind == WHY_READY && !history->wakers &&
+	    has_others(page, causes->cause[0].node))
+		out_str(page->out, "\nThe log does not name the other programs that had the CPU: "
+			"'record --sched' of a privileged\nuser with POSIXTRACE_KERNEL=tracefs "
+			"also records them.\n");
 }
 
 void why_text(struct out *out, const struct why *why, const struct window *window,
