@@ -36,7 +36,7 @@ for command in dump stat latency verify; do
 	check "a directory is no log" has err "^posixtrace: $tmp: Is a directory"
 	: >"$tmp/empty"
 	run 1 $command "$tmp/empty"
-	check "an empty file is no log" has err "^posixtrace: $tmp/empty: this file is too short to be a trace log$"
+	check "an empty file is no log" has err "^posixtrace: $tmp/empty: it is empty$"
 	cat "$0" "$0" "$0" "$0" >"$tmp/script"
 	run 1 $command "$tmp/script"
 	check "a script is no log" has err "^posixtrace: .*: this is not a trace log$"

@@ -183,6 +183,7 @@ int main(int argc, char **argv)
 	 * format, so that an error message can name the format of a file that is not a log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
+	logfile_unread_format = fmt_unread_file;
 	at_join = convert_join;
 #ifdef HAVE_FLEET
 	/*

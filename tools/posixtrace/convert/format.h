@@ -528,4 +528,12 @@ const struct format *fmt_detect(const struct fmt_head *head);
  */
 const char *fmt_foreign_name(int fd);
 
+/*
+ * Recognizes inputs that no format of this list reads, such as a JSON trace of Chrome. Returns the
+ * end of the sentence "this is not a trace log, but", or NULL. fmt_unread_file() examines a file or
+ * a folder. Both are for messages only.
+ */
+const char *fmt_unread(const struct fmt_head *head);
+const char *fmt_unread_file(int fd);
+
 #endif

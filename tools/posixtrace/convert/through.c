@@ -118,6 +118,11 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 		return NULL;
 	if (fmt_detect(&head))
 		return fmt_detect(&head);
+	if (fmt_unread(&head)) {
+		say("%s: this is not a trace log, but %s", input->name, fmt_unread(&head));
+		*status = TOOL_FAILURE;
+		return NULL;
+	}
 	say(head.len ? "%s: the format is not recognized; name it with --from (--list lists all)"
 		     : "%s: it is empty", input->name);
 	*status = TOOL_FAILURE;

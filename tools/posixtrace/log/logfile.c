@@ -598,13 +598,18 @@ static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 }
 
 const char *(*logfile_foreign_format)(int fd);
+const char *(*logfile_unread_format)(int fd);
 
 int logfile_say_why(const struct logfile *log, int err)
 {
-	const char *format = NULL;
+	const char *format = NULL, *unread = NULL;
 	struct posix_trace_check_np check;
-	char *reason = NULL;
+	char *reason = NULL, byte;
 
+	if (err == EINVAL && pread(log->fd, &byte, 1, 0) == 0) {
+		say("%s: it is empty", log->path);
+		return TOOL_FAILURE;
+	}
 	/*
 	 * posix_trace_check_np() gives the reason in words. If the file is not a log, it may have a
 	 * foreign format that the tool can import.
@@ -613,7 +618,11 @@ int logfile_say_why(const struct logfile *log, int err)
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
 		format = logfile_foreign_format ? logfile_foreign_format(log->fd) : NULL;
 	}
-	if (format)
+	if (!format && (err == EINVAL || err == ENOTSUP || err == EISDIR) && logfile_unread_format)
+		unread = logfile_unread_format(log->fd);
+	if (unread)
+		say("%s: this is not a trace log, but %s", log->path, unread);
+	else if (format)
 		say("%s: this is not a trace log, but %s; 'posixtrace convert --from %s --to log' "
 		    "makes one of it",
 		    log->path, format, format);

@@ -182,6 +182,12 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit);
 extern const char *(*logfile_foreign_format)(int fd);
 
 /*
+ * Returns the end of the sentence "this is not a trace log, but" for a file that no command reads
+ * as a trace, or NULL. main.c sets this pointer, too.
+ */
+extern const char *(*logfile_unread_format)(int fd);
+
+/*
  * Prints the reason why the library does not open the log; err is the library's error. Returns
  * TOOL_FAILURE.
  */

@@ -72,7 +72,11 @@ static const struct format *source_of(struct fmt_input *input)
 		return NULL;
 	if (fmt_detect(&head))
 		return fmt_detect(&head);
-	say("%s: this is not a trace log", input->name);
+	if (head.len == 0)
+		say("%s: it is empty", input->name);
+	else
+		say("%s: this is not a trace log%s%s", input->name,
+		    fmt_unread(&head) ? ", but " : "", fmt_unread(&head) ? fmt_unread(&head) : "");
 	return NULL;
 }
 
