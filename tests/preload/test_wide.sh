@@ -108,8 +108,12 @@ check "__fork and the others" shows 'process.fork ' 4
 
 shim lock,io,process,time "$probe" wide-wait
 check "signals, semaphores and queues work as without the shim" exits 0
-check "pthread_kill has the thread" shows 'process.kill .* error=0 pid=[0-9]+ signal=10 tid=0 thread=0x[1-9a-f][0-9a-f]*$' 1
-check "kill has none" shows 'process.kill .* error=0 pid=[0-9]+ signal=10 tid=0 thread=0x0$' 1
+# The signal could end the process, so each call also has an event before it, with the time 0.
+check "pthread_kill has the thread" \
+	shows 'process.kill time=[1-9][0-9]* error=0 .* signal=10 tid=0 thread=0x[1-9a-f][0-9a-f]*$' 1
+check "kill has none" \
+	shows 'process.kill time=[1-9][0-9]* error=0 pid=[0-9]+ signal=10 tid=0 thread=0x0$' 1
+check "both have an event before the call" shows 'process.kill time=0 error=0 .* signal=10 ' 2
 check "sigwait" shows 'process.sigwait .* error=0 signal=10 code=0 sender=0 by=sigwait$' 1
 check "sigwaitinfo has the sender" shows 'process.sigwait .* error=0 signal=10 code=0 sender=[1-9][0-9]* by=sigwaitinfo$' 1
 check "sigtimedwait in vain" shows 'process.sigwait .* error=11 signal=0 code=0 sender=0 by=sigtimedwait$' 1
