@@ -26,14 +26,6 @@ void shim_content_begin(unsigned bytes)
 	atomic_store_explicit(&posixtrace_shim_content, bytes, memory_order_relaxed);
 }
 
-/* Copies a struct of the program. Returns whether the whole struct was copied. */
-static bool copy_struct(void *to, size_t bytes, const void *from)
-{
-	const struct iovec part = { (void *)(uintptr_t)from, bytes };
-
-	return shim_kernel_copy(to, bytes, &part, 1) == bytes;
-}
-
 /*
  * Copies at most `bytes` bytes of the memory that a vector of the program describes. The vector
  * itself is memory of the program, which other threads may change or unmap. The function therefore
@@ -46,7 +38,7 @@ static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, si
 
 	if (parts > PARTS)
 		parts = PARTS;
-	if (!parts || !copy_struct(part, parts * sizeof part[0], vector))
+	if (!parts || !shim_kernel_copy_all(part, parts * sizeof part[0], vector))
 		return 0;
 	/* The call has moved no more than `bytes` bytes. The rest of the vector was not used. */
 	for (; used < parts && left; used++) {
@@ -65,7 +57,7 @@ static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 {
 	struct msghdr header;
 
-	if (!copy_struct(&header, sizeof header, message))
+	if (!shim_kernel_copy_all(&header, sizeof header, message))
 		return 0;
 	return copy_vector(to, bytes, header.msg_iov, header.msg_iovlen);
 }
@@ -95,7 +87,7 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 		 * The result of the call is the number of messages. The length of the first message
 		 * is in its own struct.
 		 */
-		if (!copy_struct(&first, sizeof first, call->moved))
+		if (!shim_kernel_copy_all(&first, sizeof first, call->moved))
 			return 0;
 		if (bytes > first.msg_len)
 			bytes = first.msg_len;

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,4 +81,11 @@ size_t shim_kernel_copy(void *to, size_t bytes, const struct iovec *part, size_t
 			       0UL);
 
 	return n > 0 ? (size_t)n : 0;
+}
+
+bool shim_kernel_copy_all(void *to, size_t bytes, const void *from)
+{
+	const struct iovec part = { (void *)(uintptr_t)from, bytes };
+
+	return shim_kernel_copy(to, bytes, &part, 1) == bytes;
 }

@@ -31,4 +31,7 @@ bool shim_may_copy(void);
  */
 size_t shim_kernel_copy(void *to, size_t bytes, const struct iovec *part, size_t parts);
 
+/* Does the same for one part. Returns whether all bytes were copied. */
+bool shim_kernel_copy_all(void *to, size_t bytes, const void *from);
+
 #endif

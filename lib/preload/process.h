@@ -75,12 +75,13 @@ int shim_setns(int fd, int type);
  */
 bool shim_forks(long number, long a, long b);
 
-#if defined __x86_64__
 /*
- * Two macros for the assembly of a wrapper. SHIM_SAVE_ARGUMENTS makes a frame of 56 bytes, which
- * aligns the stack for a call, and stores the arguments that are in registers in its first 48
- * bytes. SHIM_LOAD_ARGUMENTS loads them again and removes the frame.
+ * Two macros for the assembly of a wrapper. SHIM_SAVE_ARGUMENTS makes a frame for a call and stores
+ * the arguments there that are in registers. SHIM_LOAD_ARGUMENTS loads them again and removes the
+ * frame.
  */
+#if defined __x86_64__
+/* The frame has 56 bytes, which align the stack. The first 48 bytes have the arguments. */
 #define SHIM_SAVE_ARGUMENTS \
 	"	subq $56, %rsp\n" \
 	"	.cfi_adjust_cfa_offset 56\n" \
@@ -99,6 +100,27 @@ bool shim_forks(long number, long a, long b);
 	"	movq 40(%rsp), %r9\n" \
 	"	addq $56, %rsp\n" \
 	"	.cfi_adjust_cfa_offset -56\n"
+#elif defined __aarch64__
+/* The frame also has the caller's frame and return address. It has the first seven arguments. */
+#define SHIM_SAVE_ARGUMENTS \
+	"	stp x29, x30, [sp, #-80]!\n" \
+	"	.cfi_adjust_cfa_offset 80\n" \
+	"	.cfi_offset 29, -80\n" \
+	"	.cfi_offset 30, -72\n" \
+	"	mov x29, sp\n" \
+	"	stp x0, x1, [sp, #16]\n" \
+	"	stp x2, x3, [sp, #32]\n" \
+	"	stp x4, x5, [sp, #48]\n" \
+	"	str x6, [sp, #64]\n"
+#define SHIM_LOAD_ARGUMENTS \
+	"	ldp x0, x1, [sp, #16]\n" \
+	"	ldp x2, x3, [sp, #32]\n" \
+	"	ldp x4, x5, [sp, #48]\n" \
+	"	ldr x6, [sp, #64]\n" \
+	"	ldp x29, x30, [sp], #80\n" \
+	"	.cfi_adjust_cfa_offset -80\n" \
+	"	.cfi_restore 29\n" \
+	"	.cfi_restore 30\n"
 #endif
 
 typedef long shim_syscall_function(long number, ...);

@@ -455,29 +455,14 @@ __asm__(
 	"clone:\n"
 	"	.cfi_startproc\n"
 	"	hint #34\n" /* bti c */
-	"	stp x29, x30, [sp, #-80]!\n"
-	"	.cfi_adjust_cfa_offset 80\n"
-	"	.cfi_offset 29, -80\n"
-	"	.cfi_offset 30, -72\n"
-	"	mov x29, sp\n"
-	"	stp x0, x1, [sp, #16]\n"
-	"	stp x2, x3, [sp, #32]\n"
-	"	stp x4, x5, [sp, #48]\n"
-	"	str x6, [sp, #64]\n"
+	SHIM_SAVE_ARGUMENTS
 	"	mov x3, x30\n"
 	"	mov x4, x5\n" /* the thread-local memory */
 	"	bl shim_clone_before\n"
 	"	mov x9, x0\n"
 	"	mov w15, w1\n"
 	"	lsr x11, x1, #32\n" /* plan.depth */
-	"	ldp x0, x1, [sp, #16]\n"
-	"	ldp x2, x3, [sp, #32]\n"
-	"	ldp x4, x5, [sp, #48]\n"
-	"	ldr x6, [sp, #64]\n"
-	"	ldp x29, x30, [sp], #80\n"
-	"	.cfi_adjust_cfa_offset -80\n"
-	"	.cfi_restore 29\n"
-	"	.cfi_restore 30\n"
+	SHIM_LOAD_ARGUMENTS
 	"	cbz w15, 4f\n"
 	"	mov w10, w2\n"
 	"	mov x12, x0\n"

@@ -224,7 +224,6 @@ bool shim_copy(void *to, const void *from, size_t bytes)
  */
 bool shim_copy_shared(void *to, const void *from, size_t bytes)
 {
-	const struct iovec part = { (void *)(uintptr_t)from, bytes };
 	const char *first = from;
 	int saved = errno;
 	bool is_whole = true;
@@ -232,7 +231,7 @@ bool shim_copy_shared(void *to, const void *from, size_t bytes)
 	if (shim_is_lasting(first) && shim_is_lasting(first + bytes - 1))
 		copy_unchecked(to, first, bytes);
 	else
-		is_whole = shim_may_copy() && shim_kernel_copy(to, bytes, &part, 1) == bytes;
+		is_whole = shim_may_copy() && shim_kernel_copy_all(to, bytes, from);
 	errno = saved;
 	return is_whole;
 }

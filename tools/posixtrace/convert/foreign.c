@@ -67,22 +67,17 @@ const char *fmt_unread(const struct fmt_head *head)
 
 const char *fmt_unread_file(int fd)
 {
-	/* Static, because it is too large for the stack. Only one thread calls this function. */
-	static unsigned char bytes[65536];
-	struct fmt_head head = { .bytes = bytes };
-	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+	struct fmt_head head;
+	bool is_read;
 	int metadata;
 
-	if (n >= 0) {
-		head.len = (size_t)n;
+	if (fmt_read_head(fd, &head))
 		return fmt_unread(&head);
-	}
 	/* A trace of the Common Trace Format is a folder with this file. */
 	metadata = openat(fd, "metadata", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (metadata < 0)
 		return NULL;
-	n = pread(metadata, bytes, sizeof(bytes), 0);
+	is_read = fmt_read_head(metadata, &head);
 	close(metadata);
-	head.len = n > 0 ? (size_t)n : 0;
-	return fmt_unread(&head) ? "a folder of the Common Trace Format" WRITTEN : NULL;
+	return is_read && fmt_unread(&head) ? "a folder of the Common Trace Format" WRITTEN : NULL;
 }

@@ -529,6 +529,12 @@ const struct format *fmt_detect(const struct fmt_head *head);
 const char *fmt_foreign_name(int fd);
 
 /*
+ * Reads the beginning of a file. The bytes are valid until the next call. Returns false if the file
+ * cannot be read.
+ */
+bool fmt_read_head(int fd, struct fmt_head *head);
+
+/*
  * Recognizes inputs that no format of this list reads, such as a JSON trace of Chrome. Returns the
  * end of the sentence "this is not a trace log, but", or NULL. fmt_unread_file() examines a file or
  * a folder. Both are for messages only.

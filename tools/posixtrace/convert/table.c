@@ -71,24 +71,33 @@ const struct format *fmt_detect(const struct fmt_head *head)
 	return NULL;
 }
 
-const char *fmt_foreign_name(int fd)
+bool fmt_read_head(int fd, struct fmt_head *head)
 {
 	/*
-	 * The array has the same length as the head of fmt_input, so that fmt_foreign_name() and
-	 * convert recognize the same formats. It is static, because it is too large for the stack.
-	 * Only one thread of the tool calls this function.
+	 * The array has the same length as the head of fmt_input, so that the callers and convert
+	 * recognize the same formats. It is static, because it is too large for the stack. Only one
+	 * thread of the tool calls this function.
 	 */
 	static unsigned char bytes[65536];
-	struct fmt_head head = { .bytes = bytes };
 	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
-	const struct format *format;
 	struct stat st;
 
-	if (n <= 0 || fstat(fd, &st))
+	if (n < 0 || fstat(fd, &st))
+		return false;
+	head->bytes = bytes;
+	head->len = (size_t)n;
+	head->file_bytes = (uint64_t)st.st_size;
+	head->whole = head->len >= head->file_bytes;
+	return true;
+}
+
+const char *fmt_foreign_name(int fd)
+{
+	const struct format *format;
+	struct fmt_head head;
+
+	if (!fmt_read_head(fd, &head) || !head.len)
 		return NULL;
-	head.len = (size_t)n;
-	head.file_bytes = (uint64_t)st.st_size;
-	head.whole = head.len >= head.file_bytes;
 	format = fmt_detect(&head);
 	return format && strcmp(format->name, "log") != 0 ? format->name : NULL;
 }

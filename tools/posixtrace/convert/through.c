@@ -111,20 +111,22 @@ const struct format *through_suffix(const char *path)
  */
 static const struct format *by_contents(struct fmt_input *input, int *status)
 {
+	const struct format *format;
+	const char *unread;
 	struct fmt_head head;
 
 	*status = input_peek(input, &head);
 	if (*status)
 		return NULL;
-	if (fmt_detect(&head))
-		return fmt_detect(&head);
-	if (fmt_unread(&head)) {
-		say("%s: this is not a trace log, but %s", input->name, fmt_unread(&head));
-		*status = TOOL_FAILURE;
-		return NULL;
-	}
-	say(head.len ? "%s: the format is not recognized; name it with --from (--list lists all)"
-		     : "%s: it is empty", input->name);
+	format = fmt_detect(&head);
+	if (format)
+		return format;
+	unread = fmt_unread(&head);
+	if (unread)
+		say("%s: this is not a trace log, but %s", input->name, unread);
+	else
+		say(head.len ? "%s: the format is not recognized; name it with --from (--list "
+			       "lists all)" : "%s: it is empty", input->name);
 	*status = TOOL_FAILURE;
 	return NULL;
 }

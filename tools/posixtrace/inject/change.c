@@ -138,14 +138,13 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
 {
 	const struct mapping *stack = mappings_at(mappings, thread->regs.rsp);
-	uint64_t at = thread->regs.rsp & ~(uint64_t)7, words[512];
-	uint64_t end = stack && stack->end - at > STACK_MAX ? at + STACK_MAX :
-		       stack ? stack->end : at;
+	uint64_t at = thread->regs.rsp & ~(uint64_t)7, end, words[512];
 
 	if (!change->ranges)
 		return false;
 	if (!stack || is_replaced(change, thread->regs.rip))
 		return true;
+	end = stack->end - at > STACK_MAX ? at + STACK_MAX : stack->end;
 	for (; at < end; at += sizeof(words)) {
 		size_t bytes = end - at < sizeof(words) ? end - at : sizeof(words);
 

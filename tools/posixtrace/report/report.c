@@ -66,17 +66,21 @@ static void list_templates(const struct templates *templates)
  */
 static const struct format *source_of(struct fmt_input *input)
 {
+	const struct format *format;
+	const char *unread;
 	struct fmt_head head;
 
 	if (input_peek(input, &head))
 		return NULL;
-	if (fmt_detect(&head))
-		return fmt_detect(&head);
+	format = fmt_detect(&head);
+	if (format)
+		return format;
+	unread = fmt_unread(&head);
 	if (head.len == 0)
 		say("%s: it is empty", input->name);
 	else
-		say("%s: this is not a trace log%s%s", input->name,
-		    fmt_unread(&head) ? ", but " : "", fmt_unread(&head) ? fmt_unread(&head) : "");
+		say("%s: this is not a trace log%s%s", input->name, unread ? ", but " : "",
+		    unread ? unread : "");
 	return NULL;
 }
 

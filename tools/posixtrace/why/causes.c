@@ -314,7 +314,6 @@ static void add_owner(struct division *division, uint32_t node, const struct cal
 		      uint32_t waker, int64_t from_ns, int64_t to_ns)
 {
 	const uint32_t owner = lock_owner(division, call);
-
 	const bool is_owner = owner != HISTORY_NONE && owner != call->thread;
 
 	/* The kernel has released a robust mutex because its owner ended, and woken the thread. */

@@ -607,14 +607,15 @@ static bool has_calls(const struct why *why, const struct failures_process *proc
 static pid_t sender_of(const struct why *why, const struct failures_process *process)
 {
 	const struct call *call;
-	pid_t sender;
+	pid_t sender = 0;
 
 	if (process->signal <= 0 || failures_is_crash(process->signal) ||
 	    failures_has_crash(&why->failures, process))
 		return 0;
-	call = knows_sender(why, process) ? NULL : killer_of(&why->history, process);
-	sender = call ? why->history.thread[call->thread].pid :
-		 knows_sender(why, process) ? process->sender : 0;
+	if (knows_sender(why, process))
+		sender = process->sender;
+	else if ((call = killer_of(&why->history, process)) != NULL)
+		sender = why->history.thread[call->thread].pid;
 	return sender > 0 && sender != process->pid ? sender : 0;
 }
 

@@ -15,6 +15,7 @@
 #include "convert/viewer/fold.h"
 #include "convert/viewer/folded_stacks.h"
 #include "convert/viewer/tracks.h"
+#include "log/stacks.h"
 
 extern const struct format format_folded;
 
@@ -122,7 +123,7 @@ static int folded_event(void *context, const struct fmt_event *event)
 
 	if (folded->stacks)
 		return folded_stacks_event(folded->stacks, event);
-	folded->samples += !strcmp(event->type->name, "cpu.sample");
+	folded->samples += !strcmp(event->type->name, STACKS_SAMPLE);
 	return tracks_event(folded->tracks, event);
 }
 
@@ -142,10 +143,10 @@ static int folded_end(void *context, const struct fmt_end *end)
 	/* A user who recorded samples probably wants to see the functions that used the CPU. */
 	if (folded->samples)
 		fmt_fault(folded->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "%llu CPU sample%s not in the output: --stacks cpu.sample writes the "
-			  "call stacks of samples instead of spans",
-			  (unsigned long long)folded->samples, folded->samples == 1 ? " is" :
-			  "s are");
+			  "%llu CPU sample%s not in the output: --stacks " STACKS_SAMPLE
+			  " writes the call stacks of samples instead of spans",
+			  (unsigned long long)folded->samples,
+			  folded->samples == 1 ? " is" : "s are");
 	return err;
 }
 
