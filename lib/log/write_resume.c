@@ -382,6 +382,23 @@ static bool can_continue(const struct ptx_log_header *header, bool reopen)
 }
 
 /*
+ * Returns true if the areas of the file are those that this writer creates for the same attributes.
+ * In other areas, a names area or a slot could be too small for the blocks that this writer adds,
+ * or the next slot could be at an offset that readers refuse (FORMAT W2). In a log of version 1.0,
+ * the slots begin where this writer creates the lists area.
+ */
+static bool has_own_areas(const struct ptx_log_header *file, const struct ptx_log_header *own)
+{
+	if (file->names_offset != own->names_offset || file->names_bytes != own->names_bytes ||
+	    file->slot_bytes != own->slot_bytes)
+		return false;
+	if (!file->lists_bytes)
+		return file->slots_offset == own->lists_offset;
+	return file->lists_offset == own->lists_offset && file->lists_bytes == own->lists_bytes &&
+	       file->slots_offset == own->slots_offset;
+}
+
+/*
  * A log with the state "closed" is continued only if `reopen` is true. The header is copied from
  * the file, so uuid, log_id and areas are unchanged. ptx_log_new() checks the attributes in the
  * header and allocates the memory for them. After an error the caller still owns `fd`.
@@ -417,8 +434,9 @@ static int resume_log(int fd, bool reopen, struct ptx_log **result, struct ptx_l
 	err = ptx_log_new(facts, &nowhere, &log);
 	if (err)
 		goto out;
-	/* The policy and the arrangement come from different fields of a hostile header. */
-	if ((header.arrangement == PTX_LOG_SLOTS) != (log->loop != NULL)) {
+	/* The arrangement, the areas and the attributes come from fields of a hostile header. */
+	if ((header.arrangement == PTX_LOG_SLOTS) != (log->loop != NULL) ||
+	    (log->loop && !has_own_areas(&header, log->header))) {
 		ptx_log_free(log);
 		err = EINVAL;
 		goto out;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "log/write_encode.h"
 #include "unit/log/heir.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -156,6 +157,38 @@ START_TEST(a_log_that_cannot_be_read_is_left_alone)
 }
 END_TEST
 
+/*
+ * A header with a right checksum has forged areas: with smaller slots, a new block would overwrite
+ * the next slot, and with larger ones, new slots would be at offsets that no reader accepts.
+ */
+START_TEST(a_log_with_areas_of_another_size_is_left_alone)
+{
+	static const int64_t changes[] = { -512, -8, 8, 512, INT64_C(1) << 40 };
+	int fd = heir_killed(POSIX_TRACE_LOOP, 40);
+	struct ptx_log_header header;
+	uint64_t *const field[] = { &header.names_offset, &header.names_bytes,
+				    &header.lists_offset, &header.lists_bytes,
+				    &header.slots_offset, &header.slot_bytes };
+	struct sample sample;
+	uint8_t *bytes, *now;
+	size_t size, is;
+
+	bytes = sample_bytes(fd, &size);
+	memcpy(&header, bytes, sizeof(header));
+	*field[_i / 5] += (uint64_t)changes[_i % 5];
+	ptx_log_seal_header(&header);
+	memcpy(bytes, &header, sizeof(header));
+	ck_assert_int_eq(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	ck_assert_int_eq(heir_resume(&sample, fd), EINVAL);
+	now = sample_bytes(fd, &is);
+	ck_assert_uint_eq(is, size);
+	ck_assert_mem_eq(now, bytes, size);
+	free(now);
+	free(bytes);
+	close(fd);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -164,6 +197,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_log_with_events_behind_damage_is_left_alone);
 	tcase_add_test(tc, events_are_looked_for_as_far_as_a_killed_writer_may_have_written);
 	tcase_add_loop_test(tc, a_log_that_cannot_be_read_is_left_alone, 0, 2);
+	tcase_add_loop_test(tc, a_log_with_areas_of_another_size_is_left_alone, 0, 30);
 	return suite;
 }
 
