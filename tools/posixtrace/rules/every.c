@@ -11,6 +11,10 @@
  *
  * If the process of an obligation has ended, no event can meet the obligation any more, except one
  * that was recorded before the end. Such an obligation survives gaps of the log that begin later.
+ *
+ * An obligation is in two lists: that of its rule, in the order of the log, and that of its
+ * process. The begin or end of a process concerns only the second list. Without this list, each
+ * fork and each end would cost time for all open obligations.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +28,7 @@
 
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64
+#define OF_PIDS    (UINT32_C(1) << 16) /* lists of processes; processes may share a list */
 
 /* An obligation: an event that another event must follow. */
 struct pending {
@@ -32,6 +37,9 @@ struct pending {
 	pid_t pid, tid;
 	/* neighbours in the list of the rule; "younger" also links the free elements */
 	uint32_t older, younger;
+	/* neighbours in the list of its process, and the place of the list in judge->of_pid */
+	uint32_t before, after, list;
+	uint32_t rule;           /* index */
 	/* its time passed before a gap in the log, so the gap does not make it undecided */
 	bool certain;
 	/* the log showed the end of its process before a gap could hide events of the process */
@@ -45,13 +53,16 @@ bool every_init(struct judge *judge)
 	size_t rules = judge->rules->count;
 
 	judge->pending = calloc(RULES_PENDING, sizeof(*judge->pending));
+	judge->of_pid = malloc(OF_PIDS * sizeof(*judge->of_pid));
 	judge->first = malloc((rules + 1) * sizeof(*judge->first));
 	judge->last = malloc((rules + 1) * sizeof(*judge->last));
 	judge->hidden = calloc(rules + 1, sizeof(*judge->hidden));
-	if (!judge->pending || !judge->first || !judge->last || !judge->hidden)
+	if (!judge->pending || !judge->of_pid || !judge->first || !judge->last || !judge->hidden)
 		return false;
 	for (size_t i = 0; i < rules; i++)
 		judge->first[i] = judge->last[i] = NONE;
+	for (size_t i = 0; i < OF_PIDS; i++)
+		judge->of_pid[i] = NONE;
 	judge->free = NONE;
 	return true;
 }
@@ -59,6 +70,7 @@ bool every_init(struct judge *judge)
 void every_fini(struct judge *judge)
 {
 	free(judge->pending);
+	free(judge->of_pid);
 	free(judge->first);
 	free(judge->last);
 	free(judge->hidden);
@@ -71,7 +83,37 @@ static void every_free(struct judge *judge, uint32_t at)
 	judge->free = at;
 }
 
-/* Removes an obligation from the list of its rule. */
+/* Returns the place in judge->of_pid of the list that has the obligations of a process. */
+static uint32_t every_list(pid_t pid)
+{
+	return table_fold(hash_number(HASH_BEGIN, (unsigned)pid)) % OF_PIDS;
+}
+
+/* Puts an obligation at the begin of the list of its process. */
+static void every_link(struct judge *judge, uint32_t at)
+{
+	struct pending *pending = &judge->pending[at];
+
+	pending->list = every_list(pending->pid);
+	pending->before = NONE;
+	pending->after = judge->of_pid[pending->list];
+	if (pending->after != NONE)
+		judge->pending[pending->after].before = at;
+	judge->of_pid[pending->list] = at;
+}
+
+/* Removes an obligation from the list of its process. */
+static void every_unlink(struct judge *judge, const struct pending *pending)
+{
+	if (pending->before == NONE)
+		judge->of_pid[pending->list] = pending->after;
+	else
+		judge->pending[pending->before].after = pending->after;
+	if (pending->after != NONE)
+		judge->pending[pending->after].before = pending->before;
+}
+
+/* Removes an obligation from the list of its rule and from that of its process. */
 static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 {
 	struct pending *pending = &judge->pending[index];
@@ -84,6 +126,7 @@ static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 		judge->last[rule] = pending->older;
 	else
 		judge->pending[pending->younger].older = pending->older;
+	every_unlink(judge, pending);
 	every_free(judge, index);
 }
 
@@ -291,6 +334,8 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 	pending->pid = reading->event.info.posix_pid;
 	pending->tid = reading->event.tid;
 	pending->key = key_of(judge, use, reading, pending->text);
+	pending->rule = (uint32_t)index;
+	every_link(judge, at);
 	pending->younger = NONE;
 	pending->older = judge->last[index];
 	if (pending->older == NONE)
@@ -302,37 +347,36 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 
 void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns)
 {
-	for (size_t i = 0; i < judge->rules->count; i++) {
-		bool blind = is_blind(judge, i);
+	for (uint32_t at = judge->of_pid[every_list(pid)]; at != NONE;
+	     at = judge->pending[at].after) {
+		struct pending *pending = &judge->pending[at];
 
-		for (uint32_t at = judge->first[i]; at != NONE; at = judge->pending[at].younger) {
-			struct pending *pending = &judge->pending[at];
-
-			if (pending->pid != pid || pending->time_ns > ended_ns)
-				continue;
-			pending->is_orphan |= !blind;
-			if (pending->ended_ns > ended_ns)
-				pending->ended_ns = ended_ns;
-		}
+		if (pending->pid != pid || pending->time_ns > ended_ns)
+			continue;
+		pending->is_orphan |= !is_blind(judge, pending->rule);
+		if (pending->ended_ns > ended_ns)
+			pending->ended_ns = ended_ns;
 	}
 }
 
 bool every_has(const struct judge *judge, pid_t pid, int64_t time_ns)
 {
-	for (size_t i = 0; i < judge->rules->count; i++)
-		for (uint32_t at = judge->first[i]; at != NONE; at = judge->pending[at].younger)
-			if (judge->pending[at].pid == pid && judge->pending[at].time_ns < time_ns &&
-			    judge->pending[at].ended_ns == INT64_MAX &&
-			    !judge->pending[at].is_orphan)
-				return true;
+	for (uint32_t at = judge->of_pid[every_list(pid)]; at != NONE;
+	     at = judge->pending[at].after)
+		if (judge->pending[at].pid == pid && judge->pending[at].time_ns < time_ns &&
+		    judge->pending[at].ended_ns == INT64_MAX && !judge->pending[at].is_orphan)
+			return true;
 	return false;
 }
 
 /* An event without its key may meet any obligation of its process, also after the process ended. */
 static void adopt_orphans(struct judge *judge, size_t index, const struct reading *reading)
 {
-	for (uint32_t at = judge->first[index]; at != NONE; at = judge->pending[at].younger)
-		if (judge->pending[at].pid == reading->event.info.posix_pid)
+	const pid_t pid = reading->event.info.posix_pid;
+
+	for (uint32_t at = judge->of_pid[every_list(pid)]; at != NONE;
+	     at = judge->pending[at].after)
+		if (judge->pending[at].pid == pid && judge->pending[at].rule == index)
 			judge->pending[at].is_orphan = false;
 }
 
