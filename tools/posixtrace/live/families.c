@@ -30,11 +30,7 @@ static bool is_own(const char *glob)
 	       !strcmp(glob, UNTRACED_EVENT);
 }
 
-/*
- * Returns the word of --trace for a family: the first word of the library's table that chooses the
- * family. FAMILY_SHIM is always traced, so no word is needed for it.
- */
-static const char *word_of(unsigned family)
+const char *families_word(unsigned family)
 {
 	size_t i = 0;
 
@@ -77,9 +73,22 @@ bool families_add_needed(const char **families, const struct choose *choose)
 		return false;
 	for (unsigned family = 0; family < FAMILY_COUNT; family++)
 		if (missing >> family & 1 &&
-		    !preload_take_families(families, word_of(family)))
+		    !preload_take_families(families, families_word(family)))
 			return false;
 	return true;
+}
+
+unsigned families_left_out(const struct logfile *log)
+{
+	const unsigned always = 1u << FAMILY_SHIM;
+	unsigned listed = 0;
+
+	for (size_t i = 0; i < log->types; i++)
+		for (int type = 0; type < SHIM_TYPE_COUNT; type++)
+			if (!strcmp(log->list[i]->name, shim_name_of((enum shim_type)type)))
+				listed |= 1u << shim_family_of((enum shim_type)type);
+	listed &= ~always;
+	return listed ? shim_families(NULL) & ~always & ~listed : 0;
 }
 
 /*
@@ -123,7 +132,7 @@ static void say_include(const struct logfile *log, const char *glob, unsigned ch
 		return;
 	if (missing) {
 		say("-e %s: these calls were not traced; add %s to --trace", text_given(glob),
-		    word_of((unsigned)__builtin_ctz(missing)));
+		    families_word((unsigned)__builtin_ctz(missing)));
 		return;
 	}
 	if (families_of(glob))

@@ -13,6 +13,7 @@
 #include "base/brief.h"
 #include "base/errnames.h"
 #include "base/text.h"
+#include "live/families.h"
 #include "symbols/symbols.h"
 #include "why/interpreter.h"
 #include "why/lives.h"
@@ -650,22 +651,6 @@ static void put_causes(const struct page *page, const struct why_causes *causes)
 	}
 }
 
-/* Returns whether the log lists an event type of a family of calls. */
-static bool has_family(const struct logfile *log, const char *family)
-{
-	const size_t len = strlen(family);
-
-	for (size_t i = 0; i < log->types; i++) {
-		const char *name = log->list[i]->name;
-
-		/* The shim records this one without the family process, too. */
-		if (!strncmp(name, family, len) && name[len] == '.' &&
-		    strcmp(name, "process.untraced") != 0)
-			return true;
-	}
-	return false;
-}
-
 /* Returns whether other programs had the CPU for a tenth of the time of a part at least. */
 static bool has_others(const struct page *page, uint32_t node)
 {
@@ -684,24 +669,17 @@ static bool has_others(const struct page *page, uint32_t node)
  */
 static bool put_left_out(const struct page *page)
 {
-	static const char *const families[] = {
-		"lock", "io", "file", "net", "thread", "process", "time", "ipc",
-	};
-	const size_t count = sizeof(families) / sizeof(*families);
 	const struct logfile *log = &page->why->log;
+	const unsigned left = families_left_out(log);
 	bool is_recorded = false, has_any = false;
-	size_t known = 0;
 
 	for (size_t i = 0; i < log->types && !is_recorded; i++)
 		is_recorded = !strcmp(log->list[i]->name, "posixtrace_record") ||
 			      !strcmp(log->list[i]->name, "posixtrace_attached");
-	for (size_t i = 0; i < count; i++)
-		known += has_family(log, families[i]);
-	for (size_t i = 0; is_recorded && known && i < count; i++) {
-		if (has_family(log, families[i]))
-			continue;
+	for (unsigned rest = is_recorded ? left : 0; rest; rest &= rest - 1) {
 		out_printf(page->out, "%s%s", has_any ? ", " : "\nBlocked without an event: the "
-			   "recording has left out calls of these families: ", families[i]);
+			   "recording has left out calls of these families: ",
+			   families_word((unsigned)__builtin_ctz(rest)));
 		has_any = true;
 	}
 	if (has_any)
