@@ -112,7 +112,7 @@ done
 # Only a recording has several logs: test_rotate.sh.
 check "stat prints the other members" is_seen stat stat logs
 # Only a real program fails.
-check "why prints the other members" is_seen why why failures.at failures.at_ns failures.code \
+check "why prints the other members" is_seen why why failures.at failures.at_end failures.at_ns failures.code \
 	failures.failed_calls failures.failed_calls.at failures.failed_calls.at_ns failures.failed_calls.error \
 	failures.failed_calls.error_name failures.failed_calls.event failures.failed_calls.function \
 	failures.failed_calls.path failures.name failures.pid failures.signal

@@ -172,7 +172,7 @@ wait_for epoll 'Cause: .*sleeping until a timer expires (timerfd) in epoll()'
 wait_for poll-vain 'Cause: .*sleeping: poll() in poll_in_vain'
 wait_for nanosleep 'Cause: .*sleeping: nanosleep() in sleep_on_purpose'
 wait_for accept 'waiting for a client in accept() on descriptor' "$child"
-wait_for connect-none 'Cause: .*waiting in vain for the connection to 127.0.0.1:[0-9]* in connect(): there was no'
+wait_for connect-none 'at the end: waiting in vain for the connection to 127.0.0.1:[0-9]* in connect(): there was no'
 wait_for accept-none 'until SIGTERM ended the process' 'probably it waited for a client'
 wait_for stdin 'in a call that did not return' 'until SIGTERM ended the process'
 

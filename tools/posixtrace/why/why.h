@@ -123,7 +123,7 @@ void why_json_deadlocks(struct json *json, const struct why *why);
  * Writes crashes and failures as two arrays of the open object. If the question is about a part of
  * the log, both are empty.
  */
-void why_json_failures(struct json *json, const struct why *why);
+void why_json_failures(struct json *json, struct why *why);
 /* Writes one answer as an object of the open array. */
 void why_json(struct json *json, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);

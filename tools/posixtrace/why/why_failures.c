@@ -644,27 +644,36 @@ static bool greatest_part(struct why *why, uint32_t thread, int64_t from_ns, int
 }
 
 /*
- * Prints what the main thread of a process did when another process ended it by a signal: the
+ * Writes what the main thread of a process did when another process ended it by a signal: the
  * greatest part of the time since its last event. A user who has set a time limit wants to know
- * where the program hung.
+ * where the program hung. The text is empty if no other process of known number ended it.
  */
-static void put_last_state(struct out *out, struct why *why,
-			   const struct failures_process *process)
+static void last_state_text(struct why *why, const struct failures_process *process, char *text,
+			    size_t size)
 {
 	const uint32_t main = history_find_at(&why->history, process->pid, process->pid,
 					      process->ended_ns);
 	const struct history_thread *thread;
-	char text[STUCK_TEXT];
 	enum why_kind kind;
 	int64_t from_ns;
 
+	*text = '\0';
 	if (main == HISTORY_NONE || !sender_of(why, process))
 		return;
 	thread = &why->history.thread[main];
 	from_ns = thread->last_call ? thread->last_call_ns : thread->first_ns;
 	if (thread->life != process->life || from_ns >= thread->last_ns)
 		return;
-	greatest_part(why, main, from_ns, thread->last_ns, &kind, text, sizeof(text));
+	greatest_part(why, main, from_ns, thread->last_ns, &kind, text, size);
+}
+
+/* Prints the last state of the main thread of a process. */
+static void put_last_state(struct out *out, struct why *why,
+			   const struct failures_process *process)
+{
+	char text[STUCK_TEXT];
+
+	last_state_text(why, process, text, sizeof(text));
 	if (!*text)
 		return;
 	out_str(out, "  at the end: ");
@@ -820,10 +829,11 @@ static void json_crash(struct json *json, const struct why *why,
 	json_end_object(json);
 }
 
-static void json_failure(struct json *json, const struct why *why,
+static void json_failure(struct json *json, struct why *why,
 			 const struct failures_process *process)
 {
 	const unsigned count = process->calls < FAILURES_CALLS ? process->calls : FAILURES_CALLS;
+	char last[STUCK_TEXT];
 
 	json_object(json, NULL);
 	json_signed(json, "pid", process->pid);
@@ -831,6 +841,8 @@ static void json_failure(struct json *json, const struct why *why,
 	json_signed(json, "code", process->code);
 	json_signed(json, "signal", process->signal);
 	why_json_time(json, "at", "at_ns", process->ended_ns);
+	last_state_text(why, process, last, sizeof(last));
+	json_string_member(json, "at_end", last);
 	json_array(json, "failed_calls");
 	for (unsigned i = 0; i < count; i++) {
 		const struct failures_call *call =
@@ -853,7 +865,7 @@ static void json_failure(struct json *json, const struct why *why,
 	json_end_object(json);
 }
 
-void why_json_failures(struct json *json, const struct why *why)
+void why_json_failures(struct json *json, struct why *why)
 {
 	const struct failures *failures = &why->failures;
 	const struct failures_process *process = why->is_part ? NULL : root_of(why);

@@ -49,6 +49,7 @@ static void put_part(struct json *json, const struct why *why, const struct divi
 	put_share(json, node->ns, division->node[0].ns);
 	put_thread(json, why, node->thread);
 	json_unsigned(json, "count", node->count);
+	json_unsigned(json, "calls", node->calls);
 	json_unsigned(json, "longest_ns", node->longest_ns);
 	why_json_time(json, "longest_at", "longest_at_ns", node->longest_at_ns);
 	json_unsigned(json, "bytes", node->bytes);
