@@ -116,8 +116,8 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 		least = place[i].time_min < least ? place[i].time_min : least;
 	/*
 	 * In a sequence an INDEX block has the places of all DATA blocks since the last INDEX
-	 * block. In a log of slots all INDEX blocks are in the tail, so an INDEX block may have
-	 * only a part of the places.
+	 * block. In a log of slots the INDEX blocks follow all DATA blocks, and each INDEX block
+	 * has the next part of the places.
 	 */
 	if (!check->damaged &&
 	    (block->records > waiting ||

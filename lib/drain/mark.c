@@ -156,7 +156,7 @@ static bool has_room(struct ptx_drain *drain)
 {
 	const struct ptx_geometry *g = &drain->rings->geometry;
 
-	return ptx_ring_free_bytes(drain->rings) >= (g->useful + 1) / 2 * g->chunk_bytes ||
+	return ptx_ring_free_bytes(drain->rings) >= (g->required + 1) / 2 * g->chunk_bytes ||
 	       (drain->heap_count == 0 && drain->full && drain->queued == 0);
 }
 

@@ -23,8 +23,8 @@
 void ptx_process_init(void);
 
 /*
- * Sets up a child: it keeps its parent's arena if it inherits a stream. Otherwise, unless the
- * process is quiet, it gets an arena of its own with a copy of the event names. Called by the fork
+ * Sets up a child. A child that inherits a stream keeps its parent's arena. Any other child gets an
+ * arena of its own with a copy of the event names, except in a quiet process. Called by the fork
  * handler ptx_process_forked(), or by the first function that finds that the child is not set up.
  * Async-signal-safe.
  */

@@ -637,7 +637,7 @@ void ptx_threads_init(void)
 	ptx_process_before_child = ptx_view_child;
 	ptx_process_pid_of_child = ptx_thread_child_pid;
 	ptx_objects_init();
-	/* The C library shows ids if its answer agrees with the kernel's. */
+	/* If both ids agree, the C library shows the ids of threads (base/ids.h). */
 	has_ids = ptx_ids_thread() == (uint32_t)syscall(SYS_gettid);
 	/*
 	 * glibc stores the values of the first 32 keys in the thread's descriptor, without

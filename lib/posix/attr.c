@@ -65,7 +65,7 @@ PTX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *object, struct t
 	return 0;
 }
 
-/* ATTR-12, ATTR-13. Only the attributes of a stream have a creation time. */
+/* ATTR-12, ATTR-13. Only the attributes of a stream or log have a creation time. */
 PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
 					      struct timespec *createtime)
 {
@@ -78,7 +78,8 @@ PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
 }
 
 /*
- * ATTR-14, ATTR-15, ATTR-16. For a log, the result is the version of the library that recorded it.
+ * ATTR-14, ATTR-15, ATTR-16. For a log, the result is the version of the library that recorded the
+ * log. For a composed log, it is the system that the composing program named.
  */
 PTX_EXPORT int posix_trace_attr_getgenversion(const trace_attr_t *object, char *genversion)
 {

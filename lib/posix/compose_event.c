@@ -139,7 +139,7 @@ static int put_event(struct posix_trace_composer_np *composer, const struct ptx_
 }
 
 /*
- * Appends an event. errno is preserved: only write_log() could change it, and restores it.
+ * Appends an event. errno is preserved: only write_log() makes system calls, and it restores errno.
  */
 static int compose_event(struct posix_trace_composer_np *composer,
 			 const struct posix_trace_event_np *from)
@@ -244,7 +244,7 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 	return 0;
 }
 
-/* The size is that of *thread; it is ignored if `thread` is NULL. */
+/* `size` is the size of *thread in the program, and has no meaning if `thread` is NULL. */
 PTX_EXPORT int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer,
 						 int cause, uint64_t events,
 						 trace_event_id_t event_id,

@@ -23,7 +23,6 @@ _Static_assert(POSIX_TRACE_BUILD_ID_MAX_NP == PTX_MAPPING_ID_BYTES, "as in <trac
 static void store_mapping(const struct ptx_mapping *from, struct posix_trace_mapping_np *mapping,
 			  size_t size)
 {
-	/* Members of the program's struct that this version does not have become 0. */
 	struct posix_trace_mapping_np known = { 0 }, *to = &known;
 
 	to->from_ns = from->from_ns;
@@ -39,12 +38,13 @@ static void store_mapping(const struct ptx_mapping *from, struct posix_trace_map
 	memcpy(to->build_id, from->id, sizeof(to->build_id));
 	/* The entry of a child has no path; an empty string is easier for programs than NULL. */
 	to->path = from->path ? from->path : "";
+	/* Members of the program's struct that this version does not have become 0. */
 	ptx_sized_store(mapping, size, &known, sizeof(known));
 }
 
 /*
  * Works like the list of event types (LIST-02): at the end of the list *unavailable is not 0, and
- * the call returns 0. *mapping is valid until the log is closed.
+ * the call returns 0. The string mapping->path is valid until the log is closed.
  */
 PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 						    struct posix_trace_mapping_np *mapping,
@@ -84,9 +84,9 @@ PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
 }
 
 /*
- * Returns the file at an address of a process at a time. ENOENT: unknown. *mapping points into
- * the log; it is valid until posix_trace_close(). The search is by process, then address, then
- * time, and follows parents.
+ * Stores the mapping that a process had at an address at a time. If a child has no entry for the
+ * address, the search continues in its parent at the time of the fork. ENOENT: no mapping is known.
+ * The string mapping->path is valid until the log is closed.
  */
 PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uint64_t address,
 						 int64_t time_ns,
@@ -116,8 +116,9 @@ PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uin
 }
 
 /*
- * Reports the mapped files of this process to its streams. The shim calls it after dlopen().
- * ENOSPC: the list of the arena is full; an observer can read the rest from /proc.
+ * Reports the mapped files of this process: adds notes to the list `maps` of the arena, which the
+ * controllers read. The shim calls this function before dlclose() and after dlopen(). ENOSPC: the
+ * list is full. A controller can still read the mappings from /proc.
  */
 PTX_EXPORT int posix_trace_mapping_publish_np(void)
 {

@@ -54,7 +54,8 @@ static void payload_add(struct posix_trace_payload_np *payload,
 
 /*
  * The packer accepts integers of all sizes as 64 bits and keeps the low bytes. A bool is 0 or 1 in
- * a payload, whatever the program passes.
+ * a payload, whatever the program passes. If the type is not an integer type, this field and all
+ * later fields are omitted.
  */
 PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *payload,
 					      enum posix_trace_type_np type, uint64_t value)
@@ -73,8 +74,8 @@ PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *pay
 }
 
 /*
- * Only f32 and f64 have a floating-point form; for another type the bits would be
- * misread.
+ * Only f32 and f64 are accepted, because the packer would read the bits of another type as an
+ * integer. If the type is another one, this field and all later fields are omitted.
  */
 PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
 					    enum posix_trace_type_np type, double value)

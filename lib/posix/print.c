@@ -134,8 +134,8 @@ static void put_character(struct ptx_text *text, unsigned char c)
 }
 
 /*
- * Appends a str in quotes, and bytes as digits. Dots follow if the value is incomplete because the
- * payload ends within it.
+ * Appends a str in quotes, and bytes as hexadecimal digits. Bytes of length 0 become two quotes.
+ * Dots follow if the value is incomplete because the payload ends within it.
  */
 static void put_bytes(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
@@ -249,8 +249,9 @@ static void put_message_part(void *text, const char *part, size_t len)
 }
 
 /*
- * Appends the data of an event, after a blank. Without a schema nothing is known of the data. If
- * they look like text, they are printed in quotes, which show that this is a guess.
+ * Appends the data of an event, after a blank: the message if the schema has a format, or else the
+ * fields of the schema. Without a schema nothing is known of the data. The function then prints
+ * them in quotes if they look like text, and as hexadecimal digits otherwise.
  */
 static void put_data(struct ptx_text *text, const struct posix_trace_schema_np *schema,
 		     const void *data, size_t len)

@@ -47,7 +47,10 @@ static void put_names(struct ptx_text *text, trace_id_t trid, const trace_event_
 	ptx_text_string(text, "}");
 }
 
-/* Appends the names of the members, or of all others if these are fewer: there may be hundreds. */
+/*
+ * Appends the names of the members. A set may have hundreds of members. So if most types are
+ * members, the function appends "all but" and the names of the other types.
+ */
 static void put_set(struct ptx_text *text, trace_id_t trid, const trace_event_set_t *set)
 {
 	const struct counted counted = count_members(trid, set);

@@ -19,7 +19,7 @@
  * posixtrace dump prints them. The data are hostile. Returns false, and appends nothing, if the
  * type is no system event with data, or if its data are not valid.
  *
- * It calls functions that lock the stream: the caller holds no lock.
+ * The function calls functions that lock the stream, so the caller must not hold this lock.
  */
 bool ptx_print_system(struct ptx_text *text, trace_id_t trid, trace_event_id_t type,
 		      const void *data, size_t len);

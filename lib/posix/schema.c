@@ -63,7 +63,8 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	/* ENOSPC: the descriptions fill their memory. */
 	err = ptx_schemas_put(&arena->lists->schemas, type, text);
 	/*
-	 * Only the process itself has a list of its backing files, which have a copy of the lists.
+	 * The backing files of a process have copies of its lists. Only this process knows its
+	 * backing files, so it cannot copy the lists of another process.
 	 */
 	if (arena != &ptx_arena_self)
 		return err;

@@ -5,10 +5,10 @@
  * A controller with a budget needs the rate of each type, many times a second. The ledger has exact
  * counts, but the census for it copies all unread events, and claims them from a LOOP stream. So
  * posix_trace_get_load_np() reads the memory of the writers instead. The number of recorded events
- * is exact for each writer. Their types come from a sample: the newest events of the writer. A
- * sample counts only for its own writer. Otherwise the many events of a busy thread would be
- * distributed over the types of another thread's few events. The counts of skipped events are
- * exact.
+ * is exact for each writer that does not change chunks during each of several attempts to read it.
+ * The types of these events come from a sample: the newest events of the writer. A sample counts
+ * only for its own writer. Otherwise the many events of a busy thread would be distributed over the
+ * types of another thread's few events. The counts of skipped events are exact.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +76,10 @@ static unsigned sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64
 
 	for (uint32_t at = 0; at + sizeof(struct ptx_record) <= end;) {
 		const struct ptx_record *record = (const void *)(chunk->records + at);
-		/* One atomic load of the first word. ptx_record_first() orders its members. */
+		/*
+		 * One atomic load of the first word. ptx_record_first() makes the positions of the
+		 * members the same on machines of every byte order.
+		 */
 		uint64_t word = ptx_load_word(record);
 		uint64_t first = ptx_record_first(&word);
 		size_t size = ptx_record_size(ptx_record_len((uint32_t)first));
@@ -121,10 +124,12 @@ static void add_sample(unsigned sample[PTX_TYPE_MAX], unsigned samples, uint64_t
 #define LOAD_TRIES 4
 
 /*
- * Finds the chunk that the writer of a ring fills, and stores the number of the ring's records up
- * to the head. The ring's own count may lack the records of the chunk before, as in observe/look.c.
- * The values belong together only if the ring still has this chunk afterwards and the word of the
- * chunk is the same: a chunk that was reused has another word. Otherwise returns false.
+ * Finds the chunk that the writer of a ring fills. Stores the chunk's number and head, and the
+ * number of all records of the ring. The chunk has the lower 32 bits of this number. The upper 32
+ * bits come from the ring's count `published`, which may be a little behind. The values belong
+ * together only if the ring still has this chunk afterwards and the word of the chunk is the same:
+ * a chunk that was reused has another word. Otherwise returns false. If the writer fills no chunk,
+ * *head becomes 0.
  */
 static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring, uint32_t *at,
 		      uint64_t *head, uint64_t *records)
@@ -152,7 +157,9 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 
 /*
  * Returns the number of records of a ring. If this number is not `before`, the function also
- * samples the chunk that the ring's writer fills.
+ * samples the chunk that the ring's writer fills. If the writer has changed chunks during each
+ * attempt, the function takes no sample, and the number may lack the newest records. The next call
+ * then counts these records.
  */
 static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t before,
 			    uint64_t since, unsigned sample[PTX_TYPE_MAX], unsigned *samples)

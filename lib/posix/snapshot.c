@@ -56,8 +56,8 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 /*
  * Copies the stream. Some of the processes that had the stream's arena open may have ended, so the
  * function tries one process after the other. ESRCH: all of them have ended, or have closed the
- * arena. If this process lacks descriptors or memory, it cannot examine the others. The function
- * then returns the error number, because the stream may still exist.
+ * arena. If the calling process has no descriptor or memory left, the function cannot try further
+ * processes. The function then returns the error number, because the stream may still exist.
  */
 static int copy_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
 {

@@ -70,8 +70,9 @@ static inline size_t ptx_record_size(size_t len)
 
 /*
  * The members of a record, loaded by words, for walks over many records. The result of
- * ptx_record_first() has len_flags, `type` and `source`, from the lowest bit on, on machines of
- * every byte order. memcpy() is used because a hostile log may place a record at any address.
+ * ptx_record_first() has len_flags in its lower 32 bits, then `type`, and `source` in its highest
+ * bits, on machines of every byte order. memcpy() is used because a hostile log may place a record
+ * at any address.
  */
 #define PTX_RECORD_TYPE_SHIFT   32
 #define PTX_RECORD_SOURCE_SHIFT 48

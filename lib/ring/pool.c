@@ -19,7 +19,7 @@
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 /* the same limit for a pool with small chunks, whose chunks are examined less often */
 #define SEARCHED    65536u
-/* after a search, the pool grows by at most this part without a further search */
+/* after a search, the pool grows by at most 1 / GROW_PART of its chunks without a further search */
 #define GROW_PART   64u
 /* The most pairs of searches that a writer makes if chunks change their owners during each pair. */
 #define TRIES       3
@@ -64,8 +64,8 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
  * Makes the pages of these bytes present. If all bytes are in the page that this process made
  * present last, it makes no system call. Threads mostly get the numbers of rings, slots and chunks
  * in order. So the entries of a new thread are mostly in the same page as those of the thread
- * before. The function requests whole pages: if the blocks of a file are smaller than a page, a
- * request for less would supply only a part of the page that `backed` names.
+ * before. The function always requests whole pages. Otherwise, in a file whose blocks are smaller
+ * than a page, only a part of the page in `backed` would be present.
  *
  * The address in `backed` is private to the process, so no other process can make this process
  * assume that a page is present. If two threads make different pages present at the same time, one
@@ -122,10 +122,10 @@ bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Each call doubles the present part of the chunk, so the number of calls is small. A call adds at
- * most about STEP bytes, so a large chunk has little memory that is present and unused. The
- * parameter `bytes` is at most the size of the chunk. So if a hostile process has stored a larger
- * value in the table, the function returns immediately.
+ * A call doubles the present part of the chunk, but adds more than STEP bytes only if the caller
+ * needs more. So the number of calls is small, and a large chunk has little memory that is present
+ * and unused. The parameter `bytes` is at most the size of the chunk. So if a hostile process has
+ * stored a larger value in the table, the function returns immediately.
  */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 {
@@ -155,7 +155,10 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 	return true;
 }
 
-/* Returns the number to which the pool may grow at this moment; the proof is in ring_layout.c. */
+/*
+ * Returns the number of chunks to which the pool may grow at this moment. The comment at the top of
+ * ring_layout.c proves that this number is enough.
+ */
 static uint32_t most_chunks(const struct ptx_rings *rings)
 {
 	const struct ptx_geometry *g = &rings->geometry;
@@ -258,8 +261,8 @@ static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, 
 		at = claimed ? &rings->claimed[i] : &ptx_ring_chunk(rings, i)->head;
 		holding.bytes += (uint32_t)atomic_load_explicit(at, memory_order_acquire);
 		/*
-		 * In each chunk, `useful` (ring_layout.c) allows for one IDENT record without an
-		 * event behind it.
+		 * Each chunk may have one IDENT record without an event behind it (see "The IDENT
+		 * record" in ring_layout.c).
 		 */
 		holding.idents += PTX_IDENT_RECORD_BYTES;
 	}
@@ -342,9 +345,9 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * Returns true if the stream holds as many bytes of events as its size promises, so that it does
  * not need a further chunk. The parameter `number` is the number that this chunk would have. The
  * answer needs a search of all chunks. Writers add small chunks often. So for a small chunk below
- * region->grows_until, a writer does not search. In a stream that is not tight, a writer also does
- * not search for a small chunk before the pool has the memory that the stream's size grants
- * (ptx_pool_has_its_memory()).
+ * region->grows_until, a writer does not search. If large and small chunks differ in size (is_tight
+ * is false), a writer also does not search for a small chunk before the pool has the memory that
+ * the stream's size grants (ptx_pool_has_its_memory()).
  */
 static bool is_full(struct ptx_rings *rings, uint32_t number)
 {

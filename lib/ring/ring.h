@@ -289,7 +289,7 @@ struct ptx_geometry {
 	bool is_tight;      /* large and small chunks have the same size */
 	uint32_t chunks;    /* number of chunks in the pool from the beginning, all of them large */
 	uint32_t present;   /* how many of the first chunks are present from the start */
-	uint32_t useful;    /* how many of the first chunks the stream's size requires */
+	uint32_t required;  /* how many of the first chunks the stream's size requires */
 	uint32_t chunks_max;
 	/*
 	 * large chunks have numbers below this number, small chunks have this number or a greater

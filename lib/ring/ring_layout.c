@@ -242,7 +242,7 @@ static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, s
 		chunks = (2 * stream_size + g->chunk_room - 1) / g->chunk_room;
 		g->capacity = stream_size;
 	}
-	g->useful = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
+	g->required = chunks > UINT32_MAX ? UINT32_MAX : (uint32_t)chunks;
 	/* If chunks are smaller than a page, there are as many as fill whole pages. */
 	if (g->chunk_bytes < PAGE && !g->is_tight)
 		chunks = multiple_of(chunks, PAGE / g->chunk_bytes);

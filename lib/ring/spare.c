@@ -65,7 +65,10 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 
 		if (at + sizeof(struct ptx_record) > end || ptx_load_word(&record->time) > time)
 			return at;
-		/* One atomic load of the first word. ptx_record_first() orders its members. */
+		/*
+		 * One atomic load of the first word. ptx_record_first() makes the positions of the
+		 * members the same on machines of every byte order.
+		 */
 		word = ptx_load_word(record);
 		first = ptx_record_first(&word);
 		at += (uint32_t)ptx_record_size(ptx_record_len((uint32_t)first));

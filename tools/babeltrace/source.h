@@ -9,8 +9,8 @@
  * lanes. Nearly every log has one lane.
  *
  * The log is hostile, and libposixtrace checks it. All functions run in the one thread of
- * Babeltrace's graph. A function that returns an int returns 0, or -1 if memory is lacking, unless
- * its comment differs.
+ * Babeltrace's graph. If a comment says nothing else, a function that returns an int returns 0, or
+ * -1 if memory is lacking.
  */
 #ifndef POSIXTRACE_BABELTRACE_SOURCE_H
 #define POSIXTRACE_BABELTRACE_SOURCE_H

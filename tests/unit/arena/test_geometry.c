@@ -59,7 +59,7 @@ static uint64_t add_geometry(uint64_t sum, const struct ptx_geometry *g)
 {
 	const uint64_t value[] = {
 		g->chunk_bytes, g->chunk_room, g->small_bytes, g->small_room, g->record_max,
-		g->rings, g->few_rings, g->is_tight, g->chunks, g->present, g->useful,
+		g->rings, g->few_rings, g->is_tight, g->chunks, g->present, g->required,
 		g->chunks_max, g->large, g->near_chunks, g->hints_first, g->words_at,
 		g->claimed_at, g->present_at, g->rings_at, g->slots_at, g->checkpoint_at,
 		g->info_at, g->chunks_at, g->small_at, g->skips_at, g->bytes, g->bytes_first,

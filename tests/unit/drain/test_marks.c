@@ -125,7 +125,7 @@ END_TEST
 START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 1000; /* no free space */
+	stage.drain->rings->geometry.required = 1000; /* no free space */
 	if (_i == 0)
 		writer_enter(&one, 1, &half);
 	writer_put_many(&two, 2, 1);
@@ -231,7 +231,7 @@ END_TEST
 START_TEST(a_full_stream_reports_its_stop_behind_its_last_event_and_loses_later_events)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 1000; /* no free space */
+	stage.drain->rings->geometry.required = 1000; /* no free space */
 	writer_put_many(&one, 1, 3);
 	writer_enter(&two, 4, &half); /* this writer read that the stream runs */
 	stage_fill_up();
@@ -258,7 +258,7 @@ START_TEST(a_full_stream_reports_its_stop_behind_events_delivered_before)
 	uint64_t found_at;
 
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 1000; /* no free space */
+	stage.drain->rings->geometry.required = 1000; /* no free space */
 	writer_put_many(&one, 1, 1);
 	found_at = pool_now;
 	writer_put_many(&two, 2, 2); /* these writers read that the stream runs */
@@ -288,7 +288,7 @@ START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 		writer_begin(&many[i], stage.pool, 100 + i);
 		writer_put_many(&many[i], 1 + i, 1);
 	}
-	stage.drain->rings->geometry.useful = 1000;
+	stage.drain->rings->geometry.required = 1000;
 	stage_fill_up();
 	stage_expect_values(1, CHUNKS - 3);
 	stage_expect(POSIX_TRACE_STOP, 1);
@@ -312,7 +312,7 @@ START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
 	uint64_t value = 1;
 
 	begin_started(POSIX_TRACE_UNTIL_FULL);
-	stage.drain->rings->geometry.useful = 8;
+	stage.drain->rings->geometry.required = 8;
 	while (writer_put(&one, POOL_TYPE, value))
 		value++;
 	stage_fill_up();

@@ -68,7 +68,7 @@ struct pool *pool_make(uint32_t chunks, bool loop)
 	geometry.chunk_room = POOL_ROOM;
 	geometry.chunk_bytes = sizeof(struct ptx_chunk) + POOL_ROOM;
 	geometry.record_max = POOL_ROOM;
-	geometry.chunks = geometry.chunks_max = geometry.useful = geometry.present = chunks;
+	geometry.chunks = geometry.chunks_max = geometry.required = geometry.present = chunks;
 	geometry.near_chunks = geometry.large = chunks;
 	geometry.few_rings = geometry.rings;
 	geometry.is_tight = false;

@@ -320,7 +320,7 @@ START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 		uint32_t few;
 
 		begin(seed, false);
-		few = (uint32_t)pool->rings.geometry.useful;
+		few = (uint32_t)pool->rings.geometry.required;
 		for (uint32_t i = few; i < pool->rings.geometry.chunks; i++)
 			atomic_store(&pool->rings.word[i], POOL_NO_CHUNK);
 		pool->rings.geometry.chunks_max = pool->rings.geometry.chunks;

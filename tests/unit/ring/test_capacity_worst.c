@@ -249,7 +249,7 @@ static unsigned needed(const struct way *way)
 	struct ptx_geometry g;
 
 	OK(ptx_ring_plan(way->plan.stream_size, way->plan.max_data_size, PTX_RINGS_FEW, &g));
-	return g.useful + 2 * way->rings - 1;
+	return g.required + 2 * way->rings - 1;
 }
 
 /* SIZE-10 */
@@ -282,7 +282,7 @@ static unsigned needed_of_tight(const struct way *way)
 
 	OK(ptx_ring_plan(way->plan.stream_size, way->plan.max_data_size, PTX_RINGS_FEW, &g));
 	if (g.is_tight)
-		return g.useful + 3 * way->rings - 2;
+		return g.required + 3 * way->rings - 2;
 	return (unsigned)((2 * g.capacity + g.small_room - 1) / g.small_room) + 3 * way->rings - 2;
 }
 

@@ -28,7 +28,7 @@ struct look {
 	char *executable; /* PATH_MAX bytes */
 	bool has_user, has_cgroup;
 	bool is_unknown; /* a fact could not be read */
-	bool is_hidden;  /* this process may not read the facts */
+	bool is_hidden;  /* the agent has no permission to read the facts */
 	uid_t uid;
 	char cgroup[CGROUP_BYTES];
 };
@@ -148,8 +148,8 @@ static bool is_own(const struct look *look)
 }
 
 /*
- * Returns the first section in the order of the file that names the process, or NULL. So a process
- * has at most one recorder.
+ * Returns the section that names the process, or NULL. If several sections name it, the first one
+ * in the configuration file is used. So a process has at most one recorder.
  */
 static const struct config_record *record_of(const struct config *config, struct look *look)
 {

@@ -25,9 +25,9 @@ struct found {
 
 /*
  * Calls "visit" for each process that a section of the configuration names, except for the agent
- * itself and guardians. Stores the number of processes whose program this process may not read in
- * *hidden; a section may name some of them. Returns false after it printed that /proc cannot be
- * read.
+ * itself and guardians. The agent may have no permission to read the program of some processes.
+ * Stores the number of these processes in *hidden; a section may name some of them. If /proc cannot
+ * be read, prints the reason and returns false.
  */
 bool find_processes(const struct config *config,
 		    void (*visit)(void *arg, const struct found *found), void *arg, size_t *hidden);

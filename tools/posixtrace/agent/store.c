@@ -369,7 +369,7 @@ enum removal {
 /*
  * Writes the account of a log. "name" is the path of the account without its suffix; "log" and
  * "name" are relative to the folder. Stores the number of bytes by which the folder has grown in
- * *growth. If the log cannot be opened now, prints the reason, unless was_printed is true.
+ * *growth. Prints the reason why the log cannot be opened, except if was_printed is true.
  */
 static enum removal write_account(const struct store *store, const char *log, const char *name,
 				  bool was_printed, int64_t *growth)

@@ -10,7 +10,7 @@
 /* The verdict of one requirement, from the best to the worst. */
 enum doctor_verdict {
 	DOCTOR_WORKS,
-	DOCTOR_UNKNOWN, /* this process cannot find the answer */
+	DOCTOR_UNKNOWN, /* doctor cannot find the answer */
 	DOCTOR_LIMITED, /* some features are not available; the others work */
 	DOCTOR_FAILS    /* without this requirement no trace is possible */
 };

@@ -354,9 +354,9 @@ static int record_run_command(int argc, char **argv)
 	}
 	has_program = optind < argc;
 	/*
-	 * If the options fit together, --event adds families to the default families, unless the
-	 * user has chosen families by --trace or the environment. --function adds the family func
-	 * to these families, and --data adds its number of bytes.
+	 * The families are changed only if the options fit together. If the user has chosen no
+	 * families by --trace or the environment, --event adds families to the default families.
+	 * --function adds the family func, and --data adds its number of bytes.
 	 */
 	wrong = find_contradiction(has_program);
 	if (!record.launch.families && environment && strcmp(environment, "none") != 0 &&

@@ -248,7 +248,7 @@ const char *syscalls_reason(int err)
 	return "this kernel does not accept the programs";
 }
 
-/* Returns the reason why find_fields() failed, which errno shows. */
+/* Returns the reason why the kernel's description of an event could not be read, by errno. */
 static const char *fields_reason(void)
 {
 	if (errno == EMFILE)

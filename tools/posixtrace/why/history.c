@@ -1222,8 +1222,8 @@ static const struct process_end *end_of(const struct history *history, pid_t pid
 }
 
 /*
- * A thread existed until a signal ended its process, unless the thread itself ended before. If the
- * log does not show when the thread had a CPU, last_ns becomes the time of this signal.
+ * If a signal ended a process, the threads that had not ended before existed until then. If the log
+ * does not show when such a thread had a CPU, last_ns becomes the time of this signal.
  */
 static void extend_killed(struct history *history)
 {

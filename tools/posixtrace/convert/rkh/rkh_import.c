@@ -134,8 +134,8 @@ static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 }
 
 /*
- * If a configuration is held back, passes it as an event now, unless the stream has the dialect of
- * posixtrace.
+ * Passes a configuration that is held back as an event. In the dialect of posixtrace, a
+ * configuration becomes no event.
  */
 static bool pass_config(struct rkh_source *source)
 {

@@ -19,7 +19,7 @@
 
 extern const struct format format_evt;
 
-/* a type keeps a free number from its source that is less than NUMBERS */
+/* a type keeps its own number only if the number is less than NUMBERS */
 #define NUMBERS  (1u << 20)
 #define NAMELESS 0x1000     /* the first number for types without a number */
 
@@ -72,9 +72,10 @@ static bool claim_number(struct evt *evt, uint64_t number)
 }
 
 /*
- * Returns the type's number in the output: the type's number in a log, or else the number in its
- * source, or else the first free number from NAMELESS on. The search for a free number ends,
- * because there are fewer types than numbers.
+ * Returns the type's number in the output. This is the first of three numbers that no other type
+ * has: `id`, which types of logs have; `number`, which the source of the type gave; the first free
+ * number from NAMELESS on. The search for a free number ends, because there are fewer types than
+ * numbers.
  */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {

@@ -56,7 +56,7 @@ static bool has_width(unsigned n, bool has_n)
 }
 
 /*
- * Returns whether a code of this letter may have this length m and this part n behind the dot.
+ * Returns whether a code with this letter may have the length m and, behind the dot, the number n.
  * "word" is true for the length W. Later steps rely on these bounds: reader_bytes() reads at most
  * 16 bytes, and print_number() prints at most 64 bits.
  */

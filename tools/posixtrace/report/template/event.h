@@ -63,8 +63,8 @@ bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
 
 /*
  * Finds the text at the pointer, of at most len bytes, and stores its offset and length. The caller
- * gets the bytes of the text by reader_byte(). Returns false if no byte is left, unless
- * may_be_empty is true.
+ * gets the bytes of the text by reader_byte(). If no byte is left, the text is empty, and the
+ * function returns may_be_empty.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len);
