@@ -2,7 +2,7 @@
 /*
  * posix/compose.h - the state of a log that is being composed.
  *
- * compose.c makes and completes it, compose_event.c adds events.
+ * compose.c makes and completes the log, and compose_event.c adds events.
  *
  * Threads   one caller at a time; the program ensures that.
  */

@@ -12,8 +12,8 @@
 #include "posix/stream.h"
 
 /*
- * Prepares a log with the attributes of the stream in the file of a descriptor, which the caller
- * keeps. Returns the errors of ptx_log_prepare_beside().
+ * Prepares a log with the attributes of the stream in the file of a descriptor. The caller keeps
+ * the descriptor. Returns the errors of ptx_log_prepare_beside().
  */
 int ptx_posix_prepare_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log);
 

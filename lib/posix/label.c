@@ -104,7 +104,8 @@ static char *put_bits(char *to, const struct posix_trace_value_np *value)
 
 /*
  * Appends the name of an error. Many calls return the negative number of an error, so a negative
- * number has the name of its absolute value with a minus sign.
+ * number has the name of its absolute value with a minus sign. If there is no such name, nothing is
+ * appended.
  */
 static char *put_error(char *to, int64_t value)
 {
@@ -147,8 +148,8 @@ static char *put_any_signal(char *to, unsigned signal)
 
 /*
  * Appends the meaning of a status. The layout is that of Linux. The second byte has the exit
- * status, or the signal of a stop. The first byte has 0, 0x7f for a stop, or the deadly signal,
- * with 0x80 for a core dump.
+ * status, or the signal of a stop. The first byte has 0 after an exit, 0x7f for a stop, or the
+ * signal that killed the process, with 0x80 for a core dump.
  */
 static char *put_status(char *to, uint64_t value)
 {

@@ -54,8 +54,8 @@ static bool find_own_lock(int fd, bool *holds)
  * Returns whether a process may be writing into the file. Such a process holds the lock. A lock
  * that the caller's description holds must neither be changed nor released. It shows that no other
  * description has the exclusive lock of a creator. If the function cannot find out whether the
- * description holds a lock, it does not touch the lock, and a process may be writing. If this call
- * acquires the lock, it releases the lock at once.
+ * description holds a lock, it does not touch the lock and returns true. If this call acquires the
+ * lock, it releases the lock at once.
  */
 static bool is_in_use(int fd)
 {

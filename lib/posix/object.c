@@ -150,8 +150,8 @@ static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 }
 
 /*
- * Each identifier of a stream has its own position. The list is that of a log, or that of an
- * active stream's target, which may grow.
+ * Each identifier of a stream has its own position in the list of names. An active stream has the
+ * list of its target, which may grow.
  */
 PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 						   struct posix_trace_object_np *object,

@@ -107,7 +107,7 @@ static void __attribute__((destructor)) end_library(void)
 	ptx_mapped_report_end();
 	if (atomic_load_explicit(&ptx_private.streams, memory_order_relaxed))
 		ptx_posix_shutdown_all();
-	/* In a family of short processes, the next process then needs no ring of its own. */
+	/* The thread gives its rings back, so that later processes of the family can use them. */
 	ptx_thread_exit();
 	ptx_msan_resume();
 }

@@ -39,7 +39,7 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 	bool has_header;
 	int err;
 
-	/* The log would overwrite itself. */
+	/* In the file of the present log, the new log would overwrite the present log. */
 	if (ptx_file_is(fd, &stream->log_file))
 		return EINVAL;
 	err = ptx_posix_prepare_log(stream, fd, &next.log);
