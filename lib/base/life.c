@@ -100,7 +100,7 @@ enum ptx_life ptx_life_by_kill(uint32_t pid)
 }
 
 /*
- * Asks by the pidfd, if there is one; otherwise it is -1. A pidfd does not depend on /proc, and it
+ * Asks by the pidfd, if `pidfd` is not -1. A pidfd does not depend on /proc, and it
  * shows that a zombie has ended. No error of pidfd_open() is evidence of death, not even ESRCH: a
  * seccomp filter may refuse the call with any error. kill() then decides.
  */

@@ -183,8 +183,8 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
 	/*
-	 * After a flush of one of these two kinds, no other flush of the log follows, so it also
-	 * transfers its own FLUSH_STOP.
+	 * After a flush of one of these two kinds, no other flush of the log follows. So such a
+	 * flush also transfers its own FLUSH_STOP.
 	 */
 	const bool is_last = kind == PTX_FLUSH_FINAL || kind == PTX_FLUSH_OF_LOG;
 	uint64_t target;

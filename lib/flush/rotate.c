@@ -8,13 +8,13 @@
  *
  * A kill at any step leaves each event in one of the two logs:
  *
- *	1  the last flush of the old log
- *	2  the ledger for the guardian of the new log
- *	3  the member `log` of the status (checkpoint_flush.h): from now on the old log may be
- *	   closed
- *	4  the tail of the old log, and its closing area
- *	5  a checkpoint for the new log, without events
- *	6  the member `log` of the status: from now on the new log gets the events
+ *	1  transfers events to the old log for the last time
+ *	2  writes the ledger for the guardian of the new log
+ *	3  changes the member `log` of the status (checkpoint_flush.h): from now on the old log
+ *	   may be closed
+ *	4  writes the tail of the old log, and its closing area
+ *	5  writes a checkpoint for the new log, without events
+ *	6  changes the member `log` of the status: from now on the new log gets the events
  *
  * If this process is killed before step 6, the guardian of the old log continues the old log. If
  * the old log is closed already, this guardian removes the tail and adds the events that the new
@@ -226,8 +226,8 @@ int ptx_flush_rotate_begin(struct ptx_flush *flush, const struct ptx_flush_calle
 }
 
 /*
- * Makes flush->closing the ledger of the old log, and *closed the sum for all logs that will be
- * closed then. The caller has the stream's lock. After an error flush->closing is empty.
+ * Makes flush->closing the ledger of the old log. *closed becomes the sum of this ledger and of the
+ * ledgers of all earlier logs. The caller has the stream's lock. After an error flush->closing is empty.
  */
 static int close_ledger(struct ptx_flush *flush, struct ptx_ledger **closed)
 {

@@ -2,10 +2,10 @@
 /*
  * log/read_lists.c - reads SCHEMAS and OBJECTS blocks (FORMAT 3.10, 3.11).
  *
- * This file checks the form of a block (FORMAT S1, O1), so that its entries can be visited. It
- * checks the length and the NUL of a text, but not that the text is a schema (both: FORMAT S2). The
- * user of the schema parses the text. If the text is not a schema, the data of that type has no
- * fields, and the rest of the log remains readable.
+ * This file checks the form of a block (FORMAT S1, O1), so that its entries can be visited. FORMAT
+ * S2 has two parts. This file checks the first part, the length and the NUL of a text. The user of
+ * the schema checks the second part: it parses the text. If the text is not a schema, the data of
+ * that type has no fields, and the rest of the log remains readable.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -22,9 +22,10 @@
 #include "query/query_account.h"
 
 /*
- * The passes over the logs. Each pass is for other logs. A position may count events that the
- * database has lost, for example with its tables. So a log is removed without an account only if
- * this process has compared its position with the database, and no event was missing.
+ * The passes over the logs. Each pass may remove logs that the passes before it may not remove. A
+ * position may count events that the database has lost, for example with its tables. So a log is
+ * removed without an account only if this process has compared its position with the database, and
+ * no event was missing.
  */
 enum removal {
 	REMOVAL_COMPARED,  /* removes logs that the database has as a whole */

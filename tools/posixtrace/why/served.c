@@ -14,8 +14,8 @@
 
 /* A request that the thread handles now. */
 struct handled {
-	struct served served; /* to_ns is the end of the last write; if it equals from_ns: none
-			       * yet */
+	/* to_ns is the end of the last write, or equals from_ns if no write was found yet */
+	struct served served;
 	uint64_t fd;
 	bool is_open;
 };
@@ -76,7 +76,8 @@ static void each_of_thread(const struct history *history, uint32_t thread,
 
 /* The request of a connection that an event loop has read. */
 struct pending {
-	struct served served; /* to_ns is the end of the last write; equal to from_ns: none yet */
+	/* to_ns is the end of the last write, or equals from_ns if no write was found yet */
+	struct served served;
 	bool is_open;
 };
 
@@ -88,8 +89,8 @@ struct loops {
 };
 
 /*
- * Returns whether a read shows that the process itself woke the loop, such as a thread of its pool,
- * a child or a timer.
+ * Returns whether a read shows that the process itself woke the loop, by a thread of its pool, a
+ * child or a timer.
  */
 static bool is_inner_read(const struct call *call)
 {
