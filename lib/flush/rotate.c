@@ -227,7 +227,8 @@ int ptx_flush_rotate_begin(struct ptx_flush *flush, const struct ptx_flush_calle
 
 /*
  * Makes flush->closing the ledger of the old log. *closed becomes the sum of this ledger and of the
- * ledgers of all earlier logs. The caller has the stream's lock. After an error flush->closing is empty.
+ * ledgers of all earlier logs. The caller has the stream's lock. After an error flush->closing is
+ * empty.
  */
 static int close_ledger(struct ptx_flush *flush, struct ptx_ledger **closed)
 {
