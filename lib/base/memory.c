@@ -5,7 +5,7 @@
  * A group's memory includes the pages of files that its processes have read, and caches of the
  * kernel. The kernel frees these pages and caches before it kills a process, so all of them count
  * as available here. MemAvailable of /proc/meminfo counts only a part of such pages. So the library
- * may create a stream that does not fit in the end, but it refuses no stream that fits.
+ * may create a stream for which there is too little memory, but it refuses no stream that fits.
  */
 #include "base/memory.h"
 

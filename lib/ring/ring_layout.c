@@ -140,8 +140,9 @@ _Static_assert(PTX_RINGS <= 0x10000,
 _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rings are a page");
 
 /*
- * The largest number of rings for which each tier of hints is used. A tier has four times the rings
- * of the tier before, because a stream needs memory for all tiers up to its own.
+ * The largest number of rings for which each tier of hints is used. A stream needs memory for all
+ * tiers up to its own. A tier is for about four times as many rings as the tier before it, so all
+ * smaller tiers together need only a third of its memory.
  */
 static const uint32_t tier_rings[PTX_TIERS] = { 60, 255, 1020, 4080, 16320, PTX_RINGS };
 

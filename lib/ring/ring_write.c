@@ -20,7 +20,7 @@
 #define LOOP_TRIES      64
 /* The most hints that a writer puts back because it cannot access the far chunks that they name. */
 #define UNREACHED_TRIES 64
-/* A writer searches for free small chunks without a hint if there may be more of them than this. */
+/* A writer searches for free small chunks without a hint only if more than LOST_MIN may exist. */
 #define LOST_MIN        64
 
 /*

@@ -2,11 +2,11 @@
 /*
  * ring/wake.c - how writers wake sleeping readers, also if a writer is killed while it does so.
  *
- * A reader sleeps on a ticket, an even number that is never used again. A writer first makes the
- * word odd, so that no further reader sleeps on this ticket. Then it wakes the readers. Then it
- * stores 0, unless there is a newer ticket. While the word is not 0, each event wakes the readers.
- * So if a writer is killed or leaves by longjmp() between these steps, the next event completes
- * them.
+ * A reader sleeps on a ticket: an even number that differs from the ticket before it. A writer
+ * first makes the word odd, so that no further reader sleeps on this ticket. Then it wakes the
+ * readers. Then it stores 0, unless there is a newer ticket. While the word is not 0, each event
+ * wakes the readers. So if a writer is killed or leaves by longjmp() between these steps, the next
+ * event completes them.
  */
 #include "base/futex.h"
 #include "base/quiet.h"
