@@ -88,9 +88,9 @@ static uintptr_t end_of_mapping(uintptr_t address)
 
 /*
  * The handler of SIGBUS. The page of the access and all pages behind it in the mapping are behind
- * the end of the file. The handler replaces all these pages by zeros in one step. If it left the last pages
- * in the mapping, it would not recognize these pages at the next SIGBUS, because they do not begin
- * at offset 0 of the file.
+ * the end of the file. The handler replaces all these pages by zeros in one step. If it left the
+ * last pages in the mapping, it would not recognize these pages at the next SIGBUS, because they do
+ * not begin at offset 0 of the file.
  *
  * The handler calls only functions that are safe in a handler.
  */
