@@ -139,9 +139,10 @@ int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set);
  * the stream, waits for no writer, and may be called many times a second.
  *
  * recorded  the number of events that were recorded so far, including overwritten events
- * recent    for each type, an estimate of the number of events since the last call. The number of
- *           events of each writer is exact. The types of the events are estimated from a sample:
- *           the events that are still in the newest part of the writer's memory
+ * recent    for each type, an estimate of the number of events since the last call. The library
+ *           counts the new events of each writer, and estimates their types from a sample: the new
+ *           events in the part of memory that the writer fills now. If this part has no new event,
+ *           the estimate omits the events of this writer
  * skipped   for each type, the number of events that were skipped so far
  * types     the number of elements of each of the arrays `recent` and `skipped`. The index of an
  *           element is the event type
