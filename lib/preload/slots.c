@@ -215,7 +215,8 @@ static bool read_tables(const struct module *module, struct tables *tables)
 /*
  * Returns the version of a function that the module needs, or NULL. The table is a list of
  * libraries, and each library has a list of versions. The elements of both lists are linked by
- * offsets. The offset 0 ends the list of libraries; the list of versions has a number of elements.
+ * offsets. The list of libraries ends with the offset 0. The member vn_cnt of a library is the
+ * number of its versions.
  */
 static const char *version_of(const struct tables *tables, size_t symbol)
 {
