@@ -435,10 +435,10 @@ static const char *find_place(struct target *target)
 }
 
 /*
- * Handles the error of reading the mappings or of opening the memory. Prints a message if Yama may
- * be the reason, or if this process failed for another reason than a refusal or the end of the
- * process. Otherwise prints nothing (TARGET_LEAVE). The command then explains the refusal, or
- * the creation of the stream reports the end of the process.
+ * Handles the error of reading the mappings or of opening the memory. If Yama may be the reason,
+ * prints this. If the kernel has refused for another reason, or if the process has ended, prints
+ * nothing (TARGET_LEAVE). The command then explains the refusal, or the creation of the stream
+ * reports the end of the process. After any other error, prints the error.
  */
 static enum target_verdict refuse_access(pid_t pid, int err)
 {

@@ -428,9 +428,9 @@ static int64_t used_now(void)
 }
 
 /*
- * Limits the spool after a round, or when the server cannot be reached. Before the first round, no
- * position was compared with the database, so logs would be dropped although the database can get
- * them. After a signal the function does nothing, because the next run ships the logs.
+ * Limits the spool after a round, or when the server cannot be reached. The function is not called
+ * before the first round if the server can be reached: it would drop logs that this round ships.
+ * After a signal the function does nothing, because the next run ships the logs.
  */
 static void limit_spool(void)
 {

@@ -466,11 +466,12 @@ static int error_of(const struct syscalls_record *record)
 {
 	int64_t error = -record->result;
 
-	/*
-	 * A signal has interrupted a call with an error from 512 on, and the kernel may repeat it.
-	 */
 	if (error <= 0 || error > 4095)
 		return 0;
+	/*
+	 * An error from 512 on means that a signal has interrupted the call. The kernel may repeat
+	 * such a call.
+	 */
 	return error >= 512 ? EINTR : (int)error;
 }
 
