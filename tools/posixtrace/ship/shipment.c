@@ -68,9 +68,10 @@ struct insert {
  * Sends the INSERT with its attempt until the server has begun to execute it. SERVER_ABSENT means
  * that nothing was sent, and SERVER_BUSY that the request has ended, so the attempt is not voided.
  * An overloaded server therefore gets no more work: a further row in the table voided would be a
- * further part. The pauses become longer, because nothing else succeeds meanwhile. Before each
- * repetition the server is asked for the rows, because it may have stored them before it refused.
- * If the tables are new, nothing is sent.
+ * further part. Each pause is longer than the one before, up to a limit: only a request that
+ * succeeds would make the pauses short again, and none succeeds meanwhile. Before each repetition
+ * the server is asked for the rows, because it may have stored them before it refused. If the
+ * tables are new, nothing is sent.
  */
 static enum server_result send_insert(struct shipment *shipment, struct insert *insert)
 {
