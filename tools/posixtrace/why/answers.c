@@ -238,7 +238,7 @@ static void use_link(struct links *links, struct link *link, const struct call *
 		 * Data that the first read from a new connection returns ends the wait, although
 		 * the program has sent no request.
 		 */
-		if (call->other) {
+		if (call->result) {
 			link->is_new = false;
 			end_request(links, link, call->end_ns, ANSWER_READ, 0);
 		} else if (call->is_empty ||
@@ -280,7 +280,7 @@ static void update_links(struct links *links, const struct call *call)
 	 * that closed it.
 	 */
 	if (!strcmp(call->type->name, "net.accept"))
-		close_link(links, find_link(links, call->thread, call->other), call->begin_ns);
+		close_link(links, find_link(links, call->thread, call->accepted), call->begin_ns);
 	link = find_link(links, call->thread, call->key);
 	/*
 	 * If a socket has no connection, each of its messages has a peer. The first message shows
@@ -426,7 +426,7 @@ const struct answer *answers_read(const struct history *history, const struct ca
 				  const struct call *read, unsigned *others)
 {
 	*others = 0;
-	if (read->cause != CAUSE_READ || !read->peer || !read->other)
+	if (read->cause != CAUSE_READ || !read->peer || !read->result)
 		return NULL;
 	return search_during(history->request, history->requests,
 			     history->thread[wait->thread].pid, wait->thread, wait->begin_ns,

@@ -107,9 +107,9 @@ static void lock_text(const struct division *division, const struct call *call, 
 	const struct history *history = division->history;
 	const char *kind = strchr(call->type->name, '.');
 
-	if (call->has_id && call->object)
+	if (call->has_id && call->semaphore)
 		snprintf(text, size, "%ssemaphore %u of the System V set %u",
-			 call->other ? "" : "the value 0 of ", call->object - 1,
+			 call->change ? "" : "the value 0 of ", call->semaphore - 1,
 			 (unsigned)call->key);
 	else if (call->has_id)
 		snprintf(text, size, "semaphores of the System V set %u", (unsigned)call->key);
@@ -291,15 +291,15 @@ static uint32_t lock_owner(struct division *division, const struct call *call)
 	const struct history *history = division->history;
 	uint32_t found;
 
-	if (call->sender <= 0)
+	if (call->owner <= 0)
 		return HISTORY_NONE;
-	found = history_find_at(history, history->thread[call->thread].pid, call->sender,
+	found = history_find_at(history, history->thread[call->thread].pid, call->owner,
 				call->begin_ns);
 	if (found == HISTORY_NONE)
-		found = history_find_at(history, call->sender, call->sender, call->begin_ns);
+		found = history_find_at(history, call->owner, call->owner, call->begin_ns);
 	for (size_t i = history->threads; found == HISTORY_NONE && i-- > 0 &&
 	     division->steps < WHY_STEPS; division->steps++)
-		if (history->thread[i].tid == call->sender &&
+		if (history->thread[i].tid == call->owner &&
 		    history->thread[i].first_ns <= call->begin_ns)
 			found = (uint32_t)i;
 	return found;
@@ -327,15 +327,15 @@ static void add_owner(struct division *division, uint32_t node, const struct cal
 /*
  * Adds the thread that has probably signalled a condition variable, if the log has no event of the
  * signal. This is the thread that last released the mutex of the variable, because a program
- * changes the condition while it holds the mutex. call->other is this mutex. The search goes
- * backwards from the end of the wait, at most LOOK_AT holds. Returns whether a thread was added.
+ * changes the condition while it holds the mutex. The search goes backwards from the end of the
+ * wait, at most LOOK_AT holds. Returns whether a thread was added.
  */
 static bool add_releaser(struct division *division, uint32_t node, const struct call *call,
 			 int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
 	pid_t pid = history->thread[call->thread].pid;
-	size_t i = holds_first(&history->holds, pid, call->other, call->end_ns + AFTER_NS);
+	size_t i = holds_first(&history->holds, pid, call->mutex, call->end_ns + AFTER_NS);
 
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
 		const struct hold *held = &history->holds.hold[i];
@@ -344,7 +344,7 @@ static bool add_releaser(struct division *division, uint32_t node, const struct 
 		 * A thread whose hold ended before the wait began cannot have changed the condition
 		 * during the wait.
 		 */
-		if (held->lock != call->other || held->pid != pid ||
+		if (held->lock != call->mutex || held->pid != pid ||
 		    held->end_ns <= call->begin_ns)
 			break;
 		/*
@@ -374,7 +374,7 @@ static const char *how_ended(const struct call *call, const struct call *partner
 		return "changed by";
 	case CAUSE_POST:
 		if (call->has_id)
-			return (int64_t)partner->other > 0 ? "posted by" : "changed by";
+			return (int64_t)partner->change > 0 ? "posted by" : "changed by";
 		if (call->cause == CAUSE_COND)
 			return "signalled by";
 		return strcmp(call->type->name, "lock.futex") ? "posted by" : "woken by";
@@ -461,7 +461,8 @@ enum { CODE_KERNEL = 0x80, CODE_TIMER = -2 };
 static bool is_of_timer(const struct call *call)
 {
 	return call->cause == CAUSE_SIGNAL &&
-	       (call->code == CODE_TIMER || (call->code == CODE_KERNEL && call->key == SIGALRM));
+	       (call->signal_code == CODE_TIMER ||
+		(call->signal_code == CODE_KERNEL && call->key == SIGALRM));
 }
 
 /* Returns whether a wait for a signal reached its time limit. */
@@ -504,8 +505,8 @@ static void add_timer(struct division *division, uint32_t node, const struct cal
 	if (timer) {
 		caller_text(division, timer, caller, sizeof(caller));
 		snprintf(label, sizeof(label), "%ssent by a timer that the process had set to "
-			 "%s%s", probably, brief_ns(brief, (double)timer->other), caller);
-		key = hash_number(hash_number(HASH_BEGIN, timer->address), timer->other) >> 32;
+			 "%s%s", probably, brief_ns(brief, (double)timer->asked_ns), caller);
+		key = hash_number(hash_number(HASH_BEGIN, timer->address), timer->asked_ns) >> 32;
 	} else {
 		snprintf(label, sizeof(label), "%ssent by a timer of the process", probably);
 	}
@@ -522,7 +523,7 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 {
 	const struct history *history = division->history;
 	const bool may_be_child = call->key == SIGCHLD || !call->key;
-	const bool is_unknown = !call->code && !call->sender;
+	const bool is_unknown = !call->signal_code && !call->sender;
 	uint32_t child = may_be_child ? ender_child(history, call, call->key ? call->sender : 0) :
 			 HISTORY_NONE;
 	char text[80];
@@ -593,7 +594,7 @@ static const struct answer *request_of_poll(const struct history *history, const
  */
 static bool is_vain_read(const struct call *call)
 {
-	return call->cause == CAUSE_READ && call->error && !call->other;
+	return call->cause == CAUSE_READ && call->error && !call->result;
 }
 
 /*
@@ -643,11 +644,8 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 			     is_timer_read(through) ||
 			     (call->cause == CAUSE_POLL && call->is_in_vain && !request);
 
-	/*
-	 * If a sleep has an object, the object is a file: the thread slept before its next attempt
-	 * to lock this file.
-	 */
-	if (call->cause == CAUSE_SLEEP && call->object)
+	/* The thread slept before its next attempt to lock this file. */
+	if (call->cause == CAUSE_SLEEP && call->tried_file)
 		return WHY_LOCK;
 	return classify_kind((enum cause)call->cause,
 			     (call_uses_file(call) && !is_uring_wait(call)) ||
@@ -678,7 +676,7 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 	switch ((enum cause)call->cause) {
 	case CAUSE_SLEEP:
 	case CAUSE_POLL:
-		key = hash_number(key, call->cause == CAUSE_SLEEP ? call->object : 0);
+		key = hash_number(key, call->cause == CAUSE_SLEEP ? call->tried_file : 0);
 		if (failed)
 			key = hash_number(hash_number(key, failed->type->id), failed->text ?
 					  UINT64_MAX - failed->text : failed->key) +
@@ -701,14 +699,14 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 	case CAUSE_BARRIER:
 	case CAUSE_COND:
 	case CAUSE_JOIN:
-		key = hash_number(key, call->has_id ? (uint64_t)call->object << 1 | !call->other :
-				       0);
+		key = hash_number(key, call->has_id ?
+				  (uint64_t)call->semaphore << 1 | !call->change : 0);
 		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
 		/*
-		 * For a message of System V, call->object is the type of the message. All types of
-		 * a queue are one part. The connections to one peer, the connections of one client
-		 * and the calls of connect() to one address are one part each.
+		 * All message types of a queue of System V are one part. The connections to one
+		 * peer, the connections of one client and the calls of connect() to one address are
+		 * one part each.
 		 */
 		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ||
 				       call->cause == CAUSE_PEER ? 0 : call->object);
@@ -897,8 +895,8 @@ static void label_lookup(struct division *division, struct why_node *node, const
 	char failed[400] = "";
 
 	if (call->error == -EAI_AGAIN)
-		snprintf(failed, sizeof(failed), " without a usable answer from %s", call->peer ?
-			 history_text_at(history, call->peer) : "a name server");
+		snprintf(failed, sizeof(failed), " without a usable answer from %s", call->silent ?
+			 history_text_at(history, call->silent) : "a name server");
 	division_label(division, node, "looking up %sthe address of %s in %s()%s%s",
 		       call->error ? "in vain " : "", history_text_at(history, call->text), verb,
 		       failed, caller);
@@ -1041,10 +1039,10 @@ static void label_part(struct division *division, struct why_node *node, const s
 		if (call->is_retry)
 			label_retry(division, node, tries_failed(history, call),
 				    text ? text : verb, caller);
-		else if (call->object)
+		else if (call->tried_file)
 			division_label(division, node, "waiting for the lock of %s: sleeping in "
 				       "%s() before the next attempt%s",
-				       history->text[call->object - 1], text ? text : verb,
+				       history->text[call->tried_file - 1], text ? text : verb,
 				       caller);
 		else
 			division_label(division, node, "sleeping: %s()%s", text ? text : verb,
@@ -1202,7 +1200,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	why_count_call(part, piece);
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == piece->end_ns && piece->cause >= CAUSE_READ && piece->cause <= CAUSE_FILE)
-		part->bytes += piece->other;
+		part->bytes += piece->result;
 	if (answered && to_ns == piece->end_ns && call == piece)
 		add_answer(part, answered);
 	if (is_unanswered(call, request))
@@ -1258,9 +1256,9 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		 * the holder of the lock. The events have no ranges of bytes, so the attempt may
 		 * have failed because of another lock.
 		 */
-		if (call->object && history->file_holds.count)
+		if (call->tried_file && history->file_holds.count)
 			add_holders(division, node, call, &history->file_holds, (struct hold){
-				.lock = history_file_lock(call->object, call->is_second) }, true,
+				.lock = history_file_lock(call->tried_file, call->is_flock) }, true,
 				from_ns, to_ns);
 		break;
 	case CAUSE_JOIN:

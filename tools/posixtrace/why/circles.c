@@ -116,14 +116,15 @@ static uint32_t find_owner(const struct search *search, const struct call *call)
 {
 	const struct history *history = search->history;
 	const struct history_thread *thread = &history->thread[call->thread];
+	const pid_t tid = call->cause == CAUSE_LOCK ? call->owner : call->awaited;
 	uint32_t found;
 
-	if (call->sender <= 0)
+	if (tid <= 0)
 		return HISTORY_NONE;
-	found = history_find_at(history, thread->pid, call->sender, thread->last_ns);
+	found = history_find_at(history, thread->pid, tid, thread->last_ns);
 	/* A lock in shared memory may be held by a thread of another process. */
 	if (found == HISTORY_NONE && call->cause == CAUSE_LOCK)
-		found = find_tid(search, call->sender, thread->last_ns);
+		found = find_tid(search, tid, thread->last_ns);
 	return found;
 }
 
@@ -310,7 +311,7 @@ static uint32_t name_ender(const struct search *search, const struct call *call)
 	const struct history *history = search->history;
 	const struct history_thread *thread = &history->thread[call->thread];
 	const char *text = enders_of(history, call);
-	pid_t pid, found = call->cause == CAUSE_CHILD ? call->sender : 0;
+	pid_t pid, found = call->cause == CAUSE_CHILD ? call->awaited : 0;
 	uint32_t threads;
 
 	if (call->cause == CAUSE_LOCK || call->cause == CAUSE_JOIN)

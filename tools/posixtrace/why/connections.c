@@ -253,8 +253,8 @@ static int names_fit(const struct history *history, uint32_t own, uint32_t used)
 int connections_datagram(const struct history *history, const struct call *received,
 			 const struct call *sent)
 {
-	const int to = names_fit(history, received->client, sent->peer);
-	const int from = names_fit(history, sent->client, received->peer);
+	const int to = names_fit(history, received->own, sent->peer);
+	const int from = names_fit(history, sent->own, received->peer);
 
 	return !to || !from ? 0 : to < 0 && from < 0 ? -1 : 1;
 }

@@ -33,7 +33,7 @@ struct wait {
 	bool is_socket;
 	bool is_connection;  /* both ends must be known */
 	uint8_t fd_kind;
-	bool has_bytes;      /* the member 'other' of both calls is a number of bytes */
+	bool has_bytes;      /* the member 'result' of both calls is a number of bytes */
 	pid_t pid;
 };
 
@@ -109,7 +109,7 @@ static bool is_datagram(const struct wait *wait, const struct call *other)
 
 	return wait->history && wait->is_socket && uses_socket(other) &&
 	       used->fd_kind == FD_OTHER && other->fd_kind == FD_OTHER &&
-	       (used->peer || used->client) && (other->peer || other->client) &&
+	       (used->peer || used->own) && (other->peer || other->own) &&
 	       (used->cause == CAUSE_READ || used->cause == CAUSE_WRITE);
 }
 
@@ -154,13 +154,13 @@ static int same_object(const struct wait *wait, const struct call *other)
 		if (wait->call->sender && wait->call->sender != pid)
 			return 0;
 		/* A signal to one thread ends no wait of another thread. */
-		if ((other->object && other->object != (uint32_t)thread->tid) ||
-		    (other->address && other->address != thread->pthread))
+		if ((other->target_tid && other->target_tid != (uint32_t)thread->tid) ||
+		    (other->target_pthread && other->target_pthread != thread->pthread))
 			return 0;
 		/* A negative number is a group of processes; 0 is the group of the sender. */
-		if ((int32_t)other->other <= 0)
+		if ((int32_t)other->target_pid <= 0)
 			return -1;
-		if ((pid_t)other->other != wait->pid)
+		if ((pid_t)other->target_pid != wait->pid)
 			return 0;
 		/* If the signal that ended the wait is unknown, it may be another signal. */
 		return wait->signal ? 1 : -1;
@@ -196,7 +196,7 @@ static bool is_semaphore_change(const struct wait *wait, const struct call *othe
 {
 	if (other->cause != CAUSE_SEM || !other->has_id)
 		return false;
-	return !other->object || (!wait->call->other && (int64_t)other->other < 0);
+	return !other->semaphore || (!wait->call->change && (int64_t)other->change < 0);
 }
 
 /*
@@ -226,12 +226,11 @@ static bool is_partner(const struct wait *wait, const struct call *other)
  * Returns true if the call 'other' is a better partner than 'found', which may be NULL. A call with
  * the same object is better than any other call. For a semaphore, a call with the same address is
  * better: a child has the shared memory of its parent at the same address. For a read or write, a
- * call with the same number of bytes, its member 'other', is better. Among equals, the call that
- * began last is better.
+ * call with the same number of bytes is better. Among equals, the call that began last is better.
  */
 static bool is_better(const struct wait *wait, const struct call *other, const struct call *found)
 {
-	const uint64_t bytes = wait->call->other;
+	const uint64_t bytes = wait->call->result;
 
 	if (!found)
 		return true;
@@ -240,8 +239,8 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
 	if (wait->wanted == CAUSE_POST && (other->key == wait->call->key) !=
 					  (found->key == wait->call->key))
 		return other->key == wait->call->key;
-	if (wait->has_bytes && (other->other == bytes) != (found->other == bytes))
-		return other->other == bytes;
+	if (wait->has_bytes && (other->result == bytes) != (found->result == bytes))
+		return other->result == bytes;
 	return other->begin_ns > found->begin_ns;
 }
 
@@ -260,7 +259,7 @@ static void examine_call(const struct wait *wait, const struct call *other, stru
 		found->has_rivals |= *certain != HISTORY_NONE && *certain != other->thread;
 		*certain = other->thread;
 	}
-	if (wait->has_bytes && other->other == wait->call->other) {
+	if (wait->has_bytes && other->result == wait->call->result) {
 		found->has_twins |= *same_bytes != HISTORY_NONE && *same_bytes != other->thread;
 		*same_bytes = other->thread;
 	}
@@ -279,7 +278,7 @@ static bool is_supported(const struct wait *wait, const struct ender *found)
 	if ((wait->wanted != CAUSE_READ && wait->wanted != CAUSE_WRITE) ||
 	    same_object(wait, found->call) > 0)
 		return true;
-	return wait->has_bytes && found->call->other == wait->call->other && !found->has_twins;
+	return wait->has_bytes && found->call->result == wait->call->result && !found->has_twins;
 }
 
 /* Returns the cause of the calls that may end a wait. */
@@ -455,8 +454,8 @@ const struct call *ender_timer(const struct history *history, const struct call 
 		 * If the timer was set to an absolute time and not to an interval, the sum is after
 		 * any wait.
 		 */
-		if (timer->other && timer->other <= INT64_MAX &&
-		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->other, &at_ns) &&
+		if (timer->asked_ns && timer->asked_ns <= INT64_MAX &&
+		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->asked_ns, &at_ns) &&
 		    at_ns >= call->begin_ns && at_ns <= call->end_ns)
 			return timer;
 	}

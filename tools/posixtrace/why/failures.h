@@ -65,7 +65,10 @@ struct failures {
 		int64_t time_ns;
 		uint64_t fault;    /* the address of a memory access; 0: none */
 		uint32_t signal, reason, message; /* texts */
-		/* the signal whose handler sent this one, and the frame that it interrupted */
+		/*
+		 * the signal whose handler sent this one, and the number of the frame that the
+		 * handler interrupted
+		 */
 		uint32_t handler;
 		int64_t first;
 		/*

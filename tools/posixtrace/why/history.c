@@ -33,7 +33,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
-#define PENDING_MOST 1024 /* a limit for hostile logs: each new pthread_t is compared with all */
+#define PENDING_MOST 1024 /* for hostile logs: each new pthread_t is compared with all of them */
 #define LIVES_MOST 64 /* the most earlier processes with one pid that history_find_at() examines */
 
 /*
@@ -159,7 +159,10 @@ static void name_later(struct history *history, const struct history_thread *by,
 		history->err = ENOMEM;
 }
 
-/* Gives a thread whose pthread_t has become known the newest name that was noted for it. */
+/*
+ * The pthread_t of the thread has become known. Gives the thread the newest name that was noted for
+ * this pthread_t.
+ */
 static void take_name(struct history *history, struct history_thread *thread)
 {
 	for (size_t i = history->pendings; i-- > 0;) {
@@ -175,9 +178,9 @@ static void take_name(struct history *history, struct history_thread *thread)
 
 /*
  * Handles the names that no thread has claimed, because the log has another pthread_t of the
- * thread, or none. Most threads name themselves, so a name belongs to the thread that gave it, if
- * that thread has no name and is not the main thread. A thread that still has no name gets the name
- * of its object in the log.
+ * thread, or none. Most threads name themselves. So the thread that gave the name gets it, if this
+ * thread has no name and is not the main thread. A thread that still has no name gets the name of
+ * its object in the log.
  */
 static void end_names(struct history *history)
 {
@@ -199,8 +202,9 @@ static void end_names(struct history *history)
 }
 
 /*
- * Returns whether the program recorded the event itself. The recorder looks up the pthread_t for
- * its events about a thread. The thread may have had another one before it executed a program.
+ * Returns whether the program recorded the event itself. The recorder also records events about
+ * threads, and looks up the pthread_t for them. It may find an old one: a thread has another
+ * pthread_t after it has executed a program.
  */
 static bool is_own(const struct plan *plan)
 {
@@ -475,7 +479,7 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 	uint32_t index;
 
 	/*
-	 * If no signal could wake the thread, it waited for a disk. The disk's softirq may
+	 * If no signal could wake the thread, it probably waited for a disk. The disk's softirq may
 	 * interrupt any thread, so the interrupted thread is not the waker. Therefore this softirq
 	 * is treated as an interrupt.
 	 */
@@ -504,8 +508,8 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 }
 
 /*
- * Adds the state of a thread that has left its processor. If the thread was preempted, the thread
- * that got the processor is noted, if the event names it.
+ * Adds the state of a thread that has left its processor. The waker of a preempted thread is the
+ * thread that got the processor; it is unknown if the event does not name it.
  */
 static void add_out(struct history *history, struct history_thread *thread,
 		    const struct plan *plan, const struct log_type *type,
@@ -584,14 +588,14 @@ static bool connect_continues(int32_t error)
 static void add_signal(const struct plan *plan, const struct log_type *type,
 		       const struct posix_trace_event_np *event, struct call *call)
 {
-	call->code = (int32_t)classify_number(type, event, plan->command);
+	call->signal_code = (int32_t)classify_number(type, event, plan->command);
 	call->sender = (pid_t)classify_number(type, event, plan->sender);
 	if (plan->cause != CAUSE_SIGNAL)
-		call->other = classify_number(type, event, plan->other);
+		call->target_pid = classify_number(type, event, plan->other);
 	if (plan->cause != CAUSE_KILL)
 		return;
-	call->object = (uint32_t)classify_number(type, event, plan->target[0]);
-	call->address = classify_number(type, event, plan->target[1]);
+	call->target_tid = (uint32_t)classify_number(type, event, plan->target[0]);
+	call->target_pthread = classify_number(type, event, plan->target[1]);
 }
 
 /* The values of the fields of io.flock, io.fcntl and io.lockf, on all processors of Linux. */
@@ -601,8 +605,8 @@ enum {
 };
 
 /*
- * Notes a lock of a file that a call has set or removed. A call of fcntl() that does another thing
- * is ignored.
+ * Notes a lock of a file that a call has set or removed. A call of fcntl() with a command for
+ * another purpose is ignored.
  */
 static void add_file_lock(struct history *history, const struct plan *plan,
 			  const struct log_type *type, const struct posix_trace_event_np *event,
@@ -645,19 +649,19 @@ static void add_ipc(const struct plan *plan, const struct log_type *type,
 	call->key = (uint32_t)call->key;
 	call->is_try = classify_number(type, event, plan->flags) & IPC_TRIES;
 	if (plan->cause == CAUSE_READ || plan->cause == CAUSE_WRITE) {
-		call->object = (uint32_t)classify_number(type, event, plan->part);
+		call->message_type = (uint32_t)classify_number(type, event, plan->part);
 		return;
 	}
 	if (plan->cause == CAUSE_SEM) {
-		call->other = classify_number(type, event, plan->other);
-		if ((int64_t)call->other > 0 && !has_several)
+		call->change = classify_number(type, event, plan->other);
+		if ((int64_t)call->change > 0 && !has_several)
 			call->cause = CAUSE_POST;
 	} else if (command == SEMCTL_SETS || command == SEMCTL_SETS_ALL ||
 		   command == SEMCTL_REMOVES) {
 		call->cause = CAUSE_POST;
 	}
 	if (!has_several && (plan->cause == CAUSE_SEM || command == SEMCTL_SETS))
-		call->object = (uint32_t)classify_number(type, event, plan->part) + 1;
+		call->semaphore = (uint32_t)classify_number(type, event, plan->part) + 1;
 }
 
 /*
@@ -719,12 +723,14 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (stacks_find(&history->stacks, type, event, &stack))
 		call.stack = stack.number + 1;
 	call.text = history_text(history, type, event, plan->text);
-	if (plan->cause == CAUSE_COND || (plan->cause == CAUSE_PEER && plan->other >= 0))
-		call.other = classify_number(type, event, plan->other);
+	if (plan->cause == CAUSE_COND)
+		call.mutex = classify_number(type, event, plan->other);
+	else if (plan->cause == CAUSE_PEER && plan->other >= 0)
+		call.accepted = classify_number(type, event, plan->other);
 	else if (plan->cause == CAUSE_PEER)
 		call.is_begun = connect_continues(call.error);
 	else if (result > 0)
-		call.other = (uint64_t)result;
+		call.result = (uint64_t)result;
 	/* The event of a poll may be truncated before its result. */
 	call.is_in_vain = call.cause == CAUSE_POLL && result == 0 &&
 			  classify_has(type, event, plan->result);
@@ -741,7 +747,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 			call.text = before.text;
 	}
 	objects_follow(history, plan, type, event, owner, call.text);
-	/* accept() is the only call with CAUSE_PEER that has a second object. */
+	/* accept() is the only call with CAUSE_PEER whose plan has the member 'other'. */
 	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
 	/*
 	 * This look-up comes after objects_follow(), which has removed a descriptor that the call
@@ -754,9 +760,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 	history->vchild = 0;
 	nagle_note(history, plan, type, event, thread->pid, &call);
 	if (plan->servers >= 0 && call.error == -EAI_AGAIN)
-		call.peer = history_text(history, type, event, plan->servers);
+		call.silent = history_text(history, type, event, plan->servers);
 	if (plan->cause == CAUSE_LOCK)
-		call.sender = (pid_t)classify_number(type, event, plan->sender);
+		call.owner = (pid_t)classify_number(type, event, plan->sender);
 	history->has_owners |= plan->cause == CAUSE_LOCK && plan->sender >= 0;
 	if (plan->cause == CAUSE_SIGNAL || plan->cause == CAUSE_KILL || plan->cause == CAUSE_TIMER)
 		add_signal(plan, type, event, &call);
@@ -1063,7 +1069,7 @@ static void add_event(struct history *history, const struct log_type *type,
  * If no event names a main thread, it gets the name of the program that its process executes. If
  * the recorder attached to a process, the log has an event with the name of its program. Otherwise
  * the name is the name of the program's file. A child without mappings executes the program of its
- * parent.
+ * parent. A program that recorded nothing itself gets no name: see history_is_bare().
  */
 static void name_programs(struct history *history)
 {

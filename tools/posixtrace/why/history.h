@@ -22,7 +22,7 @@
 #define HISTORY_CALLS   (UINT32_C(1) << 25)
 #define HISTORY_THREADS 65536
 #define HISTORY_NONE    UINT32_MAX
-#define HISTORY_FD_STATES 4 /* a child may have a descriptor that its parent has closed since */
+#define HISTORY_FD_STATES 4 /* a child may have what its parent closed since */
 
 enum cause { /* the reason for which a call waits */
 	CAUSE_NONE,
@@ -67,7 +67,7 @@ enum why_kind {
 	WHY_SLEEP,
 	WHY_FAULT,
 	WHY_UNKNOWN, /* blocked, and no event shows why */
-	WHY_WHO,     /* another thread, as the cause of the part above */
+	WHY_WHO,     /* the cause of the part above: a thread, process or timer */
 	WHY_KINDS
 };
 
@@ -82,57 +82,73 @@ enum fd_kind {
 	FD_WATCH               /* inotify or fanotify: the kernel reports changes of files */
 };
 
+/*
+ * A call that a thread made. In a union, each cause or flag uses at most one member. Code that only
+ * tests whether calls are equal uses the first member for all of them.
+ */
 struct call {
 	int64_t begin_ns, end_ns;
-	uint64_t key;          /* lock, thread, child, signal or file descriptor */
 	/*
-	 * a second fact, which depends on the call: the mutex of a condition variable, the
-	 * descriptor that accept() returned, the number of transferred bytes, the process to which
-	 * a signal was sent, the first interval of a timer, or the change by semop()
+	 * the address of a lock, semaphore or barrier; CAUSE_JOIN: a pthread_t; CAUSE_CHILD: a pid;
+	 * CAUSE_SIGNAL and CAUSE_KILL: a signal; has_id: the number of the object of System V;
+	 * otherwise a file descriptor. 0 also if the event lacks it.
 	 */
-	uint64_t other;
-	/* address of the call in the program; of CAUSE_KILL: the pthread_t of the target, or 0 */
-	uint64_t address;
+	uint64_t key;
+	union {
+		/*
+		 * the number that the call returned, such as the number of transferred bytes, or
+		 * for CAUSE_POLL the number of ready descriptors; 0: none, or an error
+		 */
+		uint64_t result;
+		uint64_t mutex;       /* CAUSE_COND: the mutex of the condition variable */
+		uint64_t accepted;    /* CAUSE_PEER: the descriptor from accept(); 0: none */
+		uint64_t target_pid;  /* CAUSE_KILL: the argument of kill(), as a pid_t */
+		uint64_t asked_ns;    /* CAUSE_TIMER: the first interval or absolute time */
+		uint64_t change;      /* semop(): the change of the semaphore, as an int64_t */
+	};
+	union {
+		uint64_t address;        /* of the call in the program; 0: unknown */
+		uint64_t target_pthread; /* CAUSE_KILL: the pthread_t of the target; 0: none */
+	};
 	const struct log_type *type;
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
-	/*
-	 * index + 1 of a text: the address of the other end of the connection; for getaddrinfo(),
-	 * the addresses of the name servers that did not answer; 0: none
-	 */
-	uint32_t peer;
-	/*
-	 * index + 1 of a text: with FD_CLIENT the client's address; with FD_OTHER the socket's own
-	 * address; 0: unknown
-	 */
-	uint32_t client;
-	/*
-	 * the identity of the pipe, connection, queue or named semaphore; 0: unknown. In three
-	 * cases the member has another meaning. CAUSE_KILL: the number of the target thread.
-	 * CAUSE_SLEEP: the file that the thread tries to lock, as an index in history.text + 1.
-	 * has_id is true: the number of the semaphore + 1 (0: several semaphores), or the type of
-	 * the message.
-	 */
-	uint32_t object;
+	union {                /* index of a text + 1; 0: none */
+		uint32_t peer;         /* the address of the other end of the connection */
+		uint32_t silent;       /* getaddrinfo(): the name servers that did not answer */
+	};
+	union {                /* index of an address + 1; 0: unknown */
+		uint32_t client;       /* FD_CLIENT: of the client */
+		uint32_t own;          /* FD_OTHER: of the socket itself */
+	};
+	union {
+		/* the identity of the pipe, connection, queue or named semaphore; 0: unknown */
+		uint32_t object;
+		uint32_t target_tid;   /* CAUSE_KILL: the Linux number of the thread; 0: none */
+		uint32_t tried_file;   /* CAUSE_SLEEP, is_retry is false: see why/tries.h */
+		uint32_t semaphore;    /* has_id: its number in the set + 1; 0: several */
+		uint32_t message_type; /* has_id and CAUSE_READ or CAUSE_WRITE */
+	};
 	int32_t error;         /* the error number; 0: none */
-	/*
-	 * CAUSE_SIGNAL: the reason of the signal. is_resumed is true: the index of the last call of
-	 * the wait. is_retry is true: the index of the failed call.
-	 */
-	int32_t code;
-	/*
-	 * CAUSE_SIGNAL: the process that sent the signal. CAUSE_LOCK: the thread that held the lock
-	 * when the wait began. 0: unknown
-	 */
-	pid_t sender;
+	union {
+		int32_t signal_code;   /* CAUSE_SIGNAL, is_resumed is false: si_code of siginfo_t */
+		int32_t last_call;     /* is_resumed: index of the last call of the wait */
+		int32_t failed_call;   /* is_retry: index of the failed call */
+	};
+	union {                /* 0: unknown */
+		pid_t sender;          /* CAUSE_SIGNAL: the process that sent the signal */
+		pid_t owner;           /* CAUSE_LOCK: the thread that held it at the begin */
+		pid_t awaited;         /* is_stuck, CAUSE_JOIN or CAUSE_CHILD: thread or process */
+	};
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
 	/*
 	 * the descriptor is the second of a pair of sockets, or is an end of a connection that
-	 * accept() returned; CAUSE_SLEEP: the thread tries to lock the file by flock()
+	 * accept() returned
 	 */
 	bool is_second : 1;
+	bool is_flock : 1;     /* with tried_file: the thread tries to lock the file by flock() */
 	bool is_in_vain : 1;   /* a poll that reached its time limit */
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
 	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
@@ -212,13 +228,14 @@ struct history_thread {
 	 */
 	pid_t outer;
 	/*
-	 * While the thread is in a call of vfork(), the child runs as this thread. So the thread's
-	 * calls are those of the child, whose number this is. 0: the thread is in no such call.
+	 * While the thread is in a call of vfork(), the child runs as this thread, and the thread's
+	 * calls are those of the child. This is the pid of the child. 0: the thread is in no such
+	 * call.
 	 */
 	pid_t vchild;
 	uint32_t life;         /* of the process, see why/lives.h */
 	uint64_t pthread;
-	bool has_own_pthread;  /* from an event that the program recorded itself */
+	bool has_own_pthread;  /* pthread is from an event that the program recorded itself */
 	int64_t first_ns, last_ns;
 	uint64_t events;
 	char name[64];         /* of the thread or its program; empty: none */
@@ -440,7 +457,7 @@ struct history {
 	struct throttle {      /* the CPU limit of a cgroup kept a process from running */
 		pid_t pid;
 		uint32_t text; /* index of the path of the cgroup + 1; 0: unknown */
-		/* since_ns: when the recorder had looked before; 0: not in the log */
+		/* since_ns: the time of the recorder's previous look; 0: not in the log */
 		int64_t time_ns, since_ns;
 		uint64_t ns, periods;
 	} *throttle;           /* in the order of the log */
@@ -537,13 +554,10 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
  */
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
 
-/*
- * Returns whether a call of accept() has made a connection: no other call with CAUSE_PEER has a
- * second object.
- */
+/* Returns whether a call of accept() has made a connection. */
 static inline bool history_has_accepted(const struct call *call)
 {
-	return call->cause == CAUSE_PEER && call->other && !call->error;
+	return call->cause == CAUSE_PEER && call->accepted && !call->error;
 }
 
 /*

@@ -75,9 +75,9 @@ static void begin_socket(struct history *history, pid_t pid, int32_t fd, bool is
 static void note_transfer(struct tcp_socket *socket, struct call *call)
 {
 	if (call->cause == CAUSE_WRITE && !call->error) {
-		socket->writes = call->other < SMALL_BYTES ? socket->writes + 1 : 0;
-	} else if (call->cause == CAUSE_READ && (call->other || call->is_empty)) {
-		call->is_small = !socket->has_nodelay && socket->writes >= 2 && call->other;
+		socket->writes = call->result < SMALL_BYTES ? socket->writes + 1 : 0;
+	} else if (call->cause == CAUSE_READ && (call->result || call->is_empty)) {
+		call->is_small = !socket->has_nodelay && socket->writes >= 2 && call->result;
 		socket->writes = 0;
 	}
 }

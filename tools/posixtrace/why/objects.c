@@ -202,7 +202,9 @@ static uint32_t client_text(struct history *history, uint32_t client, uint32_t o
 	       history_keep(history, text, (size_t)len) : 0;
 }
 
-/* Returns the index of the text of a field, plus 1; 0: it is empty. */
+/*
+ * Returns the index of the text of a field, plus 1; 0: the type has no such field, or it is empty.
+ */
 static uint32_t text_of(struct history *history, const struct log_type *type,
 			const struct posix_trace_event_np *event, const char *field)
 {
@@ -289,9 +291,9 @@ static enum fd_kind kind_of(const char *word)
 }
 
 /*
- * Finds the addresses of a socket that was open before the trace: its name is the protocol and its
- * own address, and, if it has a peer, an arrow and the address of the peer. The two addresses are
- * the identity of the connection in all processes.
+ * Finds the addresses of a socket that was open before the trace. The name in the event consists of
+ * the protocol and the socket's own address. If the socket has a peer, an arrow and the address of
+ * the peer follow. The two addresses are the identity of the connection in all processes.
  */
 static void opened_socket(struct history *history, const char *name, struct history_fd *fd)
 {
@@ -706,7 +708,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	/* A socket without a connection has a peer in each call, and no object. */
 	if (call->peer) {
 		call->object = fd.peer == call->peer ? fd.object : 0;
-		call->client = fd.kind == FD_OTHER ? fd.own : 0;
+		call->own = fd.kind == FD_OTHER ? fd.own : 0;
 		if (!is_past)
 			note_message(history, pid, call, &fd);
 		return;
@@ -720,8 +722,11 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 		     fd.peer ? fd.peer : call->cause == CAUSE_READ ? fd.asked : 0;
 	/* The object of accept() is the new connection, and not the socket that listens. */
 	call->object = !history_has_accepted(call) ? fd.object :
-		       known_fd(history, pid, (int32_t)call->other, call->end_ns).object;
-	call->client = fd.kind == FD_OTHER ? fd.own : fd.client;
+		       known_fd(history, pid, (int32_t)call->accepted, call->end_ns).object;
+	if (fd.kind == FD_OTHER)
+		call->own = fd.own;
+	else
+		call->client = fd.client;
 	call->fd_kind = fd.kind;
 	call->is_second = fd.is_second;
 }

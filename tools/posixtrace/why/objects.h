@@ -34,8 +34,10 @@ bool objects_is_other_end(const struct history *history, pid_t pid, int32_t numb
 			  const struct call *read, int64_t time_ns);
 
 /*
- * Returns when a process closed a descriptor, if the descriptor was closed at a time and the log
- * has the close; otherwise INT64_MIN. To be called after the last event of the log.
+ * Returns the time since which a descriptor is no pipe or other object, because the process closed
+ * it or opened a file with this number. Returns INT64_MIN if the descriptor has an object at
+ * time_ns, or if the log has no call that shows the change. To be called after the last event of
+ * the log.
  */
 int64_t objects_closed_ns(const struct history *history, pid_t pid, int32_t number,
 			  int64_t time_ns);

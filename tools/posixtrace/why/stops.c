@@ -75,7 +75,7 @@ static void follow_call(const struct stops_search *search, const struct call *ca
 /* Follows a signal. Returns false if memory is lacking. */
 static bool follow_signal(struct stops_search *search, const struct call *call)
 {
-	const pid_t pid = (pid_t)call->other;
+	const pid_t pid = (pid_t)call->target_pid;
 	const bool is_own = search->history->thread[call->thread].pid == pid;
 
 	/*

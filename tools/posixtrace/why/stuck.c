@@ -325,7 +325,7 @@ static void name_futexes(struct history *history, struct futex *futex, size_t co
 
 		open->cause = call->cause;
 		open->key = call->key;
-		open->other = call->other;
+		open->mutex = call->mutex;
 		futex[low].next = low + 1;
 	}
 }
@@ -394,7 +394,7 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 		call->key = stuck->waits_lock;
 		call->address = stuck->address;
 		call->stack = stuck->stack;
-		call->sender = is_newer ? stuck->owner : stuck->waits_owner;
+		call->owner = is_newer ? stuck->owner : stuck->waits_owner;
 		call->type = stuck->waits_type;
 		stuck->from_ns = stuck->waits_ns;
 		stuck->fact_ns = is_newer ? stuck->seen_ns : stuck->waits_last_ns;
@@ -425,7 +425,7 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 	call->cause = (uint8_t)cause_of(history_text_at(history, stuck->call),
 					history_text_at(history, stuck->object));
 	call->key = stuck->fd >= 0 ? (uint64_t)stuck->fd : stuck->lock;
-	call->sender = stuck->owner;
+	call->owner = stuck->owner; /* for CAUSE_CHILD and CAUSE_JOIN: call->awaited */
 	if (call->cause == CAUSE_CHILD || call->cause == CAUSE_JOIN)
 		call->key = (uint64_t)(unsigned)stuck->owner;
 	return true;
@@ -648,8 +648,8 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 	case CAUSE_JOIN:
 	case CAUSE_CHILD:
 		snprintf(what, sizeof(what), "%s %d", call->cause == CAUSE_JOIN ? "thread" :
-			 "process", (int)call->sender);
-		division_label(division, node, "waiting for the end of %s%s%s", call->sender > 0 ?
+			 "process", (int)call->awaited);
+		division_label(division, node, "waiting for the end of %s%s%s", call->awaited > 0 ?
 			       what : "a child", caller, until);
 		return;
 	case CAUSE_SLEEP:

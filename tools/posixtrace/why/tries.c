@@ -137,7 +137,7 @@ static void mark_waits(struct history *history, uint32_t *seen)
 		call->is_resumed = next && is_in_vain(call) && is_again(history, next, call) &&
 				   (!is_in_vain(next) || next->is_resumed);
 		if (call->is_resumed)
-			call->code = next->is_resumed ? next->code : (int32_t)at - 1;
+			call->last_call = next->is_resumed ? next->last_call : (int32_t)at - 1;
 		seen[call->thread] = (uint32_t)i + 1;
 	}
 }
@@ -196,11 +196,11 @@ static void mark_sleep(struct history *history, struct call *sleep, uint32_t ind
 	const struct call *failed = &history->call[index];
 
 	if (sleep->cause == CAUSE_SLEEP && failed->is_attempt && failed->text) {
-		sleep->object = failed->text;
-		sleep->is_second = !strcmp(failed->type->name, "io.flock");
+		sleep->tried_file = failed->text;
+		sleep->is_flock = !strcmp(failed->type->name, "io.flock");
 	} else {
 		sleep->is_retry = true;
-		sleep->code = (int32_t)index;
+		sleep->failed_call = (int32_t)index;
 	}
 }
 
@@ -304,10 +304,10 @@ int tries_mark(struct history *history)
 
 const struct call *tries_failed(const struct history *history, const struct call *call)
 {
-	return call->is_retry ? &history->call[call->code] : NULL;
+	return call->is_retry ? &history->call[call->failed_call] : NULL;
 }
 
 const struct call *tries_last(const struct history *history, const struct call *call)
 {
-	return call->is_resumed ? &history->call[call->code] : call;
+	return call->is_resumed ? &history->call[call->last_call] : call;
 }

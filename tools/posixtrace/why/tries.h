@@ -9,9 +9,10 @@
 #include "why/history.h"
 
 /*
- * Marks the calls of such waits. The members is_resumed, is_retry, code, object and is_second of
- * these calls become valid, and is_limited of all calls. history_read() calls this function once.
- * Returns 0 or ENOMEM.
+ * Marks the calls of such waits: sets is_resumed and last_call of a call that reached its time
+ * limit, is_retry and failed_call of a sleep, and tried_file and is_flock of a sleep before an
+ * attempt to lock a file. Also sets is_limited of all calls. history_read() calls this function
+ * once. Returns 0 or ENOMEM.
  */
 int tries_mark(struct history *history);
 
@@ -35,8 +36,8 @@ const struct call *tries_last(const struct history *history, const struct call *
 
 /*
  * Returns the call that failed before a sleep, and that the thread tried again after the sleep, or
- * had already tried again before it; NULL: there is none. For a lock of a file, the sleep has the
- * file instead: see struct call.
+ * had already tried again before it. Returns NULL if there is no such call, or if the member
+ * tried_file has the file that the thread tried to lock.
  */
 const struct call *tries_failed(const struct history *history, const struct call *call);
 

@@ -36,10 +36,10 @@ static void wanted_text(const struct history *history, uint32_t thread, char *te
 		stuck_lock_text(history, thread, call->key, text, size);
 		break;
 	case CAUSE_JOIN:
-		snprintf(text, size, "the end of thread %d", (int)call->sender);
+		snprintf(text, size, "the end of thread %d", (int)call->awaited);
 		break;
 	case CAUSE_CHILD:
-		snprintf(text, size, "the end of process %d", (int)call->sender);
+		snprintf(text, size, "the end of process %d", (int)call->awaited);
 		break;
 	case CAUSE_COND:
 	case CAUSE_SEM:

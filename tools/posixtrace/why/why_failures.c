@@ -420,7 +420,7 @@ static const struct call *killer_of(const struct history *history,
 		const struct call *call = &history->call[i];
 
 		if (call->cause == CAUSE_KILL && call->key == (uint64_t)process->signal &&
-		    call->other == (uint64_t)process->pid && !call->error &&
+		    call->target_pid == (uint64_t)process->pid && !call->error &&
 		    call->begin_ns <= process->ended_ns && call->end_ns >= first_ns)
 			return call;
 	}

@@ -300,7 +300,9 @@ static void put_client(struct out *out, const char *address, int32_t fd)
 		out_printf(out, "on descriptor %d", (int)fd);
 }
 
-/* Writes the line "The span ... took", or a line which says that requests waited for the thread. */
+/*
+ * Writes the first line: the thread and its time, and whose requests or which client waited for it.
+ */
 static void put_question(const struct page *page, const struct window *window)
 {
 	const bool is_turn = window->kind == WINDOW_TURN || window->kind == WINDOW_BUSY;
@@ -663,9 +665,9 @@ static bool has_others(const struct page *page, uint32_t node)
 }
 
 /*
- * Prints the families whose calls wait and that the user has left out of the recording. Returns
- * false if there is none. A log without any family may be one of a program that did not load the
- * shim, and the types of another program show nothing about families.
+ * Prints the families of calls that the user has left out of the recording, although such calls may
+ * wait. Returns false if there is none. A log without any family may be one of a program that did
+ * not load the shim, and the types of another program show nothing about families.
  */
 static bool put_left_out(const struct page *page)
 {
@@ -690,8 +692,9 @@ static bool put_left_out(const struct page *page)
 
 /*
  * If the thread was mostly blocked and no event says why, prints which families of calls the log
- * lacks. If it lacks none, prints which waits have no event, and how to record more. A log with
- * wakers was recorded in that way already.
+ * lacks. If it lacks none, prints which waits have no event, and how to record more. If the thread
+ * was mostly ready to run while other programs had the CPU, prints how to record their names. A log
+ * with wakers was recorded in this way already.
  */
 static void put_next_step(const struct page *page, const struct why_causes *causes)
 {

@@ -133,7 +133,7 @@ static struct flow_side side_of_call(const struct perfetto_flows *flows, const s
  */
 static bool may_have_waited(const struct call *call)
 {
-	return call->cause != CAUSE_WRITE && call->other &&
+	return call->cause != CAUSE_WRITE && call->result &&
 	       (uint64_t)call->end_ns - (uint64_t)call->begin_ns >= WAITED_NS;
 }
 
@@ -195,7 +195,7 @@ static int note_transfer(struct perfetto *perfetto, const struct fmt_event *even
 	flows->pid[flows->calls] = event->pid;
 	flows->call[flows->calls++] = (struct call){
 		.begin_ns = event->span->begin_ns, .end_ns = event->time_ns,
-		.other = result > 0 ? (uint64_t)result : 0, .type = kind->as,
+		.result = result > 0 ? (uint64_t)result : 0, .type = kind->as,
 		.thread = event->tid, .cause = (uint8_t)plan->cause,
 	};
 	return flows->calls == KEPT ? put_transfers(perfetto, ENDER_LOOK_AT) : 0;
