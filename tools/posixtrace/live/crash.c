@@ -388,7 +388,7 @@ static void release_thread(struct crash *crash, pid_t tid)
 
 /*
  * Finds out why the stopped thread gets a signal. If the kernel has ended the thread without a stop
- * for the signal, it describes only the stop at the end, which has another number.
+ * for the signal, ptrace(2) describes only the stop at the end of the thread, which is no signal.
  */
 static void read_fault(pid_t tid, int sig, struct crash_fault *fault)
 {

@@ -2,8 +2,9 @@
 /*
  * crash_cause.c - decides what a fatal signal means.
  *
- * The kernel reports a stack overflow as any other access to memory that is not mapped. It is one
- * if the address is below the memory of the thread's stack, and not far below the stack pointer.
+ * The kernel reports a stack overflow as any other access to memory that is not mapped. Such an
+ * access is a stack overflow if its address is below the memory of the thread's stack, and not far
+ * below the stack pointer.
  *
  * Before glibc calls abort(), it stores the message that it prints in __abort_msg. Everything that
  * is read from the process is untrusted text.
@@ -147,8 +148,8 @@ static const struct mapping *overflown_stack(const struct scene *scene)
 }
 
 /*
- * Writes how large the stack is. If a single function needed more than a page below the stack, also
- * writes how much was missing.
+ * Writes how large the stack is. If the stack pointer is more than BELOW_SP below the stack, a
+ * single function needed this memory, and the text has its amount.
  */
 static void stack_text(const struct scene *scene, const struct mapping *stack, char *text,
 		       size_t size)
@@ -476,7 +477,7 @@ static const char *fpe_reason(const struct scene *scene)
 	return "";
 }
 
-/* Writes that compilers insert the instruction of a SIGILL, if it is one of those. */
+/* Writes the reason if the instruction of a SIGILL is one that compilers insert. */
 static void trap_text(const struct scene *scene, struct crash_cause *cause)
 {
 #ifdef __x86_64__
@@ -566,8 +567,8 @@ static void find_cause(const struct scene *scene, struct crash_cause *cause)
 }
 
 /*
- * Returns the frame that an earlier fault interrupted and whose handler is active, or 0 if there is
- * none.
+ * Returns the number of the frame that an earlier fault interrupted, if the handler of this fault
+ * is still active; otherwise 0.
  */
 static unsigned interrupted_frame(const struct crash_stack *stack,
 				  const struct crash_fault *before)

@@ -26,8 +26,9 @@ struct crash_cause {
 	char reason[100];  /* such as "stack overflow"; empty: not known */
 	char message[500]; /* a text of the program or its libraries, or a detail; may be empty */
 	/*
-	 * If a handler of an earlier signal has sent this one: the earlier signal, and the frame
-	 * that it interrupted. The cause is that of the earlier signal. Otherwise both are 0.
+	 * If a handler of an earlier signal has sent this one: the earlier signal, and the number
+	 * of the frame that it interrupted. The cause is that of the earlier signal. Otherwise both
+	 * are 0.
 	 */
 	int handled;
 	unsigned first;

@@ -63,9 +63,10 @@ static uint64_t find_header(const struct subject *subject, uint64_t value)
 }
 
 /*
- * Searches the frames of the functions that the thrower called. They have saved its registers. The
- * frames also have old values, and memory of an exception that was deleted may still have its mark.
- * So only an exception counts that a handler has: std::terminate() is such a handler.
+ * Searches the frames of the functions that the thrower called. These functions have saved the
+ * thrower's registers. The frames also have old values, and memory of an exception that was deleted
+ * may still have its mark. So an exception counts only if it has a handler; std::terminate() is
+ * such a handler.
  */
 static uint64_t scan_stack(const struct subject *subject, uint64_t sp, uint64_t end)
 {
@@ -166,7 +167,7 @@ static uint64_t find_text(const struct subject *subject, uint64_t type, uint64_t
 		 * The depth grows faster here, because each class may have several bases: the
 		 * search ends after a bounded number of classes.
 		 */
-		found = find_text(subject, base, 
+		found = find_text(subject, base,
 				  object + (uint64_t)((int64_t)flags >> 8), depth + 4);
 		if (found)
 			return found;

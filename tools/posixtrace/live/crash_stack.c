@@ -29,7 +29,7 @@ static const unsigned saved_registers[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 
 static const unsigned saved_registers[] = { 0 };
 #endif
 
-/* How many frames have an address. 'count' is 0 in a free place. */
+/* An address, and the number of frames that have it. 'count' is 0 in a free place. */
 struct place {
 	uint64_t pc, address, count;
 };
@@ -191,7 +191,7 @@ static void add_repeats(const struct stack_walk *walk)
 	free(counted);
 }
 
-/* Names the outermost frames, of which the walk has kept the last. */
+/* Names the frames behind the innermost ones: all of them, or only the outermost CRASH_OUTER. */
 static void add_outer(const struct stack_walk *walk)
 {
 	struct crash_stack *stack = walk->stack;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In the order in which notes of one process with the same time are valid. */
+/* Notes of one process with the same time apply in this order. */
 enum kernel_map_kind {
 	KERNEL_MAP_FORK, /* the process begins, with the mappings of its parent */
 	KERNEL_MAP_EXEC, /* the process executes a program: its former mappings are gone */

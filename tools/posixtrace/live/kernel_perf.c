@@ -430,8 +430,8 @@ static void take_record(void *arg, const struct perf_event_header *header)
 	case PERF_RECORD_LOST:
 		/*
 		 * The number of lost records follows an identifier of the event. The kernel writes
-		 * this record when there is room again, perhaps in a later period, so the counts of
-		 * the events are better.
+		 * this record when there is room again, perhaps in a later period. So
+		 * kernel_perf_lost() uses the counts of the events instead, if the kernel has them.
 		 */
 		memcpy(&count, data + sizeof(uint64_t), sizeof(count));
 		if (!kernel->counts_lost)

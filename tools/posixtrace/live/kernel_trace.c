@@ -385,48 +385,58 @@ static int add_type(struct kernel *kernel, const char *system, const char *name)
 	return 0;
 }
 
+/* The names that the message about an unknown pattern may suggest. */
+struct suggestions {
+	struct nearest nearest; /* refers to the names */
+	char **name;
+	size_t count;
+};
+
+/* Adds "system:event", or only the event if 'system' is NULL. Without memory, adds nothing. */
+static void suggest_name(struct suggestions *suggestions, const char *system, const char *event)
+{
+	if (!vec_grow(&suggestions->name, suggestions->count, 1) ||
+	    asprintf(&suggestions->name[suggestions->count], "%s%s%s", system ? system : "",
+		     system ? ":" : "", event) < 0)
+		return;
+	nearest_offer(&suggestions->nearest, suggestions->name[suggestions->count++]);
+}
+
 /*
- * Prints that no event matches, with the nearest name in the form in which the user would give it.
+ * Adds the events of a system, in the form that the pattern has: with or without a colon. A pattern
+ * without a colon may also be a mistyped name of a system. If the part behind the colon matches an
+ * event of this system, perhaps only the system of the pattern is wrong, so this system is added
+ * with the same part.
  */
+static void suggest_system(struct suggestions *suggestions, const char *system, const char *colon)
+{
+	char **events = tracefs_system_events(NULL, system);
+	bool fits = false;
+
+	for (size_t i = 0; events && events[i]; i++) {
+		suggest_name(suggestions, colon ? system : NULL, events[i]);
+		fits |= colon && !fnmatch(colon + 1, events[i], 0);
+	}
+	if (events && !colon)
+		suggest_name(suggestions, NULL, system);
+	if (fits)
+		suggest_name(suggestions, system, colon + 1);
+	tracefs_list_free(events);
+}
+
+/* Prints that the kernel has no event that a pattern selects, with the nearest name. */
 static void say_unknown(const char *glob, char **systems)
 {
-	const char *colon = strchr(glob, ':');
-	struct nearest nearest;
-	char **names = NULL;
-	size_t count = 0;
+	struct suggestions suggestions = { .count = 0 };
 
-	nearest_begin(&nearest, glob);
-	for (char **system = systems; *system; system++) {
-		char **events = tracefs_system_events(NULL, *system);
-		bool fits = false;
-
-		/*
-		 * Each round offers one name for the hint. The last round, in which events[i] is
-		 * NULL, offers a name that is not in the list of events. If the pattern has no
-		 * colon, this name is the name of the system. If it has a colon, the user may have
-		 * given a wrong system. So if the part behind the colon matches an event of this
-		 * system, the name is this system, a colon and that part. If memory is lacking, the
-		 * message has no hint.
-		 */
-		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
-			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;
-
-			fits |= events[i] && colon && !fnmatch(colon + 1, events[i], 0);
-			if (!events[i] && colon && !fits)
-				continue;
-			if (!vec_grow(&names, count, 1) ||
-			    asprintf(&names[count], "%s%s%s", colon ? *system : "",
-				     colon ? ":" : "", name) < 0)
-				break;
-			nearest_offer(&nearest, names[count++]);
-		}
-		tracefs_list_free(events);
-	}
+	nearest_begin(&suggestions.nearest, glob);
+	for (char **system = systems; *system; system++)
+		suggest_system(&suggestions, *system, strchr(glob, ':'));
 	say("--kernel %s: the kernel has no such event, or does not show it%s", glob,
-	    nearest_hint(&nearest));
-	for (size_t i = 0; i < count; i++)
-		free(names[i]);
-	free(names);
+	    nearest_hint(&suggestions.nearest));
+	for (size_t i = 0; i < suggestions.count; i++)
+		free(suggestions.name[i]);
+	free(suggestions.name);
 }
 
 /*

@@ -33,7 +33,10 @@ enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
 struct weave {
 	struct kernel *kernel;
 	struct kernel_period *period;
-	/* kernel.maps, sorted, with the numbers that the events have; kernel.maps owns the paths */
+	/*
+	 * a sorted copy of kernel.maps, with the process numbers that the events have; kernel.maps
+	 * owns the paths
+	 */
 	struct kernel_maps notes;
 	struct kernel_meanwhile meanwhile;
 	int64_t served_ns;  /* when meanwhile was called last: a time of until_now_ns() */

@@ -41,8 +41,8 @@ struct caller {
 	 */
 	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state;
 	/*
-	 * For the first pass: the number of its last execution, if no process.start of it has been
-	 * read yet; otherwise 0.
+	 * For the first pass: the number of the process's last execution, until the process.start
+	 * of this execution is read; otherwise 0.
 	 */
 	uint64_t execution;
 	/*
@@ -242,7 +242,9 @@ static bool is_postponed(const struct examination *all, pid_t pid)
 	       all->executions >= all->postponed.caller[index].postponed;
 }
 
-/* Keeps the records of a process for the next log, from the execution that was read last on. */
+/*
+ * Keeps the records of a process for the next log, beginning with the execution that was read last.
+ */
 static int postpone_process(struct examination *all, pid_t pid)
 {
 	struct caller *postponed = caller_in(&all->postponed, pid);

@@ -548,7 +548,7 @@ static enum kernel_group group_of(const struct kernel_item *item)
  * Returns whether a record comes from BPF. BPF records only traced processes, so the record need
  * not be checked.
  */
-static bool is_call(const struct kernel_item *item)
+static bool is_from_bpf(const struct kernel_item *item)
 {
 	const uint32_t type = item->record.kind == KERNEL_EVENT ? item->event.type : 0;
 
@@ -579,7 +579,7 @@ int weave_record(struct weave *weave, const struct kernel_item *item)
 	 */
 	if (!weave->runs ||
 	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||
-	    (record->pid && weave->kernel->trace && !is_call(item) &&
+	    (record->pid && weave->kernel->trace && !is_from_bpf(item) &&
 	     !weave_events_traced(weave, record->tid)))
 		return 0;
 	err = weave->has_clock ? 0 : put_clock(weave, record);

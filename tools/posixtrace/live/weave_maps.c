@@ -88,8 +88,8 @@ static int make_images(struct weave_maps *maps, const struct kernel_maps *notes)
 }
 
 /*
- * Returns a number of images: all images of processes with a smaller id, and the images of this
- * process that began up to the time.
+ * Returns the number of images at the begin of the array that belong to processes with a smaller
+ * id, or that began in this process up to the time.
  */
 static size_t images_until(const struct weave_maps *maps, pid_t pid, int64_t time_ns)
 {
