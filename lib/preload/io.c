@@ -205,9 +205,9 @@ SHIM_WRAPPER int open_by_handle_at(int folder, struct file_handle *handle, int f
 
 /*
  * posix_openpt(3) and getpt(3) have no path. They have the same event as open(2), so that
- * posixtrace dump can show a name for the descriptor.
+ * posixtrace dump can show a name for the descriptor: the usual path of the multiplexer of
+ * terminals, which these functions open.
  */
-/* The multiplexer of terminals, which these functions open under its usual name. */
 static const char multiplexer[] = "/dev/ptmx";
 
 SHIM_NEXT(posix_openpt, shim_no_number);

@@ -44,10 +44,10 @@ FALLOCATE(fallocate64, off64_t)
 POSIX_FALLOCATE(posix_fallocate, off_t)
 POSIX_FALLOCATE(posix_fallocate64, off64_t)
 
-/* posix_fallocate() and posix_fadvise() return an error number and do not change errno. */
 /*
- * The program calls these functions to announce how it will read the file. readahead() is recorded
- * as POSIX_FADV_WILLNEED.
+ * The program calls these functions to announce how it will read the file. As posix_fallocate(),
+ * posix_fadvise() returns an error number and does not change errno. readahead() is recorded as
+ * POSIX_FADV_WILLNEED.
  */
 #define FADVISE(name, offset_type) \
 	SHIM_ERROR(name, IO_FADVISE, \
@@ -108,17 +108,16 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 /* sync() writes all file systems and can take seconds. */
 NOTHING(sync, IO_SYNC, (void), (), (-1, 0), (0, 0))
 /*
- * With a negative number closefrom() closes all descriptors, as it does with 0. The event then has
- * 0.
- */
-/*
  * closefrom() has no errors: if the kernel cannot close a range, the C library closes each
- * descriptor.
+ * descriptor. A negative number has the same effect as 0: all descriptors are closed. So the event
+ * has 0 instead of a negative number.
  */
 NOTHING(closefrom, IO_CLOSE_RANGE, (int first), (first), (first < 0 ? 0 : first, -1, 0), ())
 
-/* Shared memory has a name, which is not a path. */
-/* The C library opens the memory as a file in a file system of its own choice, usually /dev/shm. */
+/*
+ * Shared memory has a name, which is not a path. The C library chooses the file system, usually
+ * /dev/shm, and opens a file of this name there.
+ */
 SHIM_INT(shm_open, IO_SHM, (const char *name, int flags, mode_t mode), (name, flags, mode),
 	 (result, flags, (int32_t)mode), (), (SHIM_IN(name)))
 SHIM_INT(shm_unlink, IO_SHM_UNLINK, (const char *name), (name), (), (), (SHIM_IN(name)))

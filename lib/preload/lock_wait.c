@@ -83,8 +83,10 @@ static void hold_again(struct meanwhile *meanwhile)
 			.lock = (uint64_t)(uintptr_t)cond, .mutex = (uint64_t)(uintptr_t)mutex, \
 			.error = ECANCELED \
 		}; \
-		/* The number is increased before the mutex is released, so that a thread that \
-		 * changes the condition sees it. */ \
+		/* \
+		 * The number is increased before the mutex is released, so that a thread that \
+		 * changes the condition sees the increased number. \
+		 */ \
 		_Atomic int *const waiters __attribute__((cleanup(wait_is_over))) = \
 			waiters_of(cond); \
 		atomic_fetch_add_explicit(waiters, 1, memory_order_relaxed); \

@@ -2,8 +2,8 @@
 /*
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
- * Each event is recorded after its call. If a signal may end the caller, whose call then never
- * returns, the event is recorded before the call, too.
+ * Each event is recorded after its call. If the signal may end the caller, the call may never
+ * return. So an event is recorded before the call, too.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -133,11 +133,11 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	data.error = result < 0 ? errno : 0;
 	if (result == 0) {
 		/* The program may pass NULL as `info`. */
-		const siginfo_t *told = info ? info : &own;
+		const siginfo_t *answer = info ? info : &own;
 
-		data.child = told->si_pid;
-		if (told->si_pid) {
-			data.status = status_of(told);
+		data.child = answer->si_pid;
+		if (answer->si_pid) {
+			data.status = status_of(answer);
 			data.known = OF_A_CHILD;
 			/* With WNOWAIT the child remains, and another call returns it again. */
 			if (!(options & WNOWAIT))

@@ -285,12 +285,12 @@ enum shim_otherwise {
 };
 
 /*
- * shim_look_up() returns the next definition. shim_find() also stores it in *next. After
- * shim_find_begin() both are async-signal-safe for functions of the C library. shim_syscall_begin()
- * stores the next definition of syscall(), whose wrapper is assembly.
+ * shim_look_up() returns the next definition. shim_find() also stores this definition in *next.
+ * After shim_find_begin() both are async-signal-safe for functions of the C library.
+ * shim_syscall_begin() stores the next definition of syscall(), whose wrapper is assembly.
  */
 void *shim_look_up(const struct shim_next *next);
-void *shim_find(struct shim_next *next); /* also stores it in *next */
+void *shim_find(struct shim_next *next);
 void *shim_otherwise(const struct shim_next *next); /* the second argument of SHIM_NEXT() */
 void shim_find_begin(void);
 void shim_syscall_begin(void);

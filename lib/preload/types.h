@@ -493,8 +493,8 @@
 	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
 	/* \
 	 * The field `time` has the actual duration. `fds` of net.poll and net.select is the \
-	 * number of descriptors. `fd` of net.poll is the first descriptor that is ready; if none \
-	 * is, the first of all, and -1 without any. \
+	 * number of descriptors. `fd` of net.poll is the first descriptor that is ready. If none \
+	 * is ready, it is the first descriptor of the call, or -1 if the call has none. \
 	 */ \
 	X(NET_POLL, NET, "net.poll", \
 	  "ns time; " SHIM_TIMEOUT "; u32 fds; s32 result; errno error; fd fd") \
@@ -722,8 +722,9 @@
 	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
 	X(PROCESS_SECCOMP, PROCESS, "process.seccomp", "s32 mode; x32 flags; errno error") \
 	/* \
-	 * pid is the argument of kill(); a negative number is a group of processes. A signal to a \
-	 * thread has the `tid` of tgkill() or the `thread` of pthread_kill(), else they are 0. \
+	 * pid is the argument of kill(); a negative number is a group of processes. For a signal \
+	 * to a thread, `tid` is the argument of tgkill(), or `thread` that of pthread_kill(). \
+	 * Otherwise these two fields are 0. \
 	 * If the signal can end the caller, the event precedes the call and has `time` and \
 	 * `error` 0. If the call returns nevertheless, a second event has its time and error. \
 	 */ \
