@@ -2,8 +2,9 @@
 /*
  * account_merge.c - merges the accounts of dropped logs of a folder into one file.
  *
- * Each log keeps its identity and its rows. One sum for all logs would need fewer bytes. But the
- * fleet's database may have some of the events of a log, and only the command ship knows how many.
+ * Each log keeps its identity and its rows. One sum for all logs would need fewer bytes. But it
+ * could be too large: the fleet's database may already have some of the events of a log, and only
+ * the command ship knows how many.
  *
  * The new file is whole and on the disk before the accounts are removed. If a crash leaves both,
  * ship sends each account at most once, because it finds that the database has the account already.

@@ -6,10 +6,10 @@
  * Rows. Each table of query, such as spans, is a view of rows, spans_rows. In addition to the
  * columns of the view, a row has these columns:
  *
- *	row_day      the day on which the row's log was begun; a day is one partition
- *	row_source   the number of the row's log: a hash of the log's UUID and host
- *	row_seq      the row's number among all rows of its log in this table
- *	row_attempt  the random number of the INSERT that has added the row
+ * 	row_day      the day on which the row's log was begun; a day is one partition
+ * 	row_source   the number of the row's log: a hash of the log's UUID and host
+ * 	row_seq      the row's number among all rows of its log in this table
+ * 	row_attempt  the random number of the INSERT that has added the row
  *
  * Parts. Each INSERT makes a part of a table, and each column of a part has two files, a nullable
  * one four. The replicas write, copy and merge these files, so many parts and columns cost them
@@ -18,8 +18,8 @@
  * views of other_rows. A row of it has the number of its table (query_schema.h), its integers and
  * its texts in two arrays, in the order of the columns, and a bit for each column that is NULL.
  * events_rows has no columns for what few events have. Such facts are elements of the arrays for
- * fields (below), with the keys of enum fleet_fact. Columns of the kind ALIAS have their values
- * for readers, so the same statements read all layouts.
+ * fields (below), with the keys of enum fleet_fact. Columns of the kind ALIAS compute these facts
+ * from the arrays, so the same statements read all layouts.
  *
  * Layouts. A database keeps the tables that an older version has made. FLEET_SHARED has a column
  * for each fact in events_rows, and spans_rows is a table with nullable columns. The rows of the

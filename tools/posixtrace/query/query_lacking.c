@@ -2,8 +2,9 @@
 /*
  * query_lacking.c - compares sums of a table with the sums in the summaries of the logs.
  *
- * The command ship sends the row of the table logs after all other small tables. So a log that has
- * this row has its whole ledger, and a smaller sum means that this server lacks rows.
+ * The command ship sends the row of the table logs after all other small tables. So if the server
+ * has this row of a log, ship has sent the whole ledger of the log, and a smaller sum means that
+ * this server lacks rows.
  */
 #include "query/query_lacking.h"
 

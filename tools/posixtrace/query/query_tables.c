@@ -315,8 +315,8 @@ static int prepare_row(sqlite3 *db, const struct query_schema *schema, sqlite3_s
 }
 
 /*
- * Makes a table and prepares the statement that inserts a row into it. Not for the virtual tables
- * events and spans.
+ * Makes a table and prepares the statement that inserts a row into it. The virtual tables events
+ * and spans are not made in this way.
  */
 static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
 {
@@ -350,9 +350,9 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
  * database (fleet.c), except for the percentiles. The percentiles are exact here: each is the least
  * duration that the given percentage of all durations do not exceed, as in latency.
  *
- * The user may name a log twice, but each of its events must be joined once. In "rates", GROUP BY
- * has numbers of columns in its inner SELECT. A field of events may have the name "minute", and
- * GROUP BY with this name would use the field and not the expression.
+ * The user may name a log twice, but each of its events must be joined once. In "rates", the GROUP
+ * BY of the inner SELECT has numbers of columns and not names. A field of events may have the name
+ * "minute", and GROUP BY with this name would use the field and not the expression.
  */
 #define HOSTS "(SELECT DISTINCT log, host, pid FROM logs) USING (log)"
 static const char views_sql[] =
