@@ -76,7 +76,10 @@ static bool is_frame_of(const struct crash_frame *frame, const char *function)
 	       !isalnum((unsigned char)frame->function[len]) && frame->function[len] != '_';
 }
 
-/* Keeps the registers that the function has saved, if it is one that throws an exception. */
+/*
+ * If the function of the frame throws an exception, keeps the values that the preserved registers
+ * have in this frame. Only the innermost such frame counts.
+ */
 static void keep_registers(struct crash_stack *stack, const struct unwind_step *step)
 {
 	const struct crash_frame *frame = &stack->frame[stack->frames - 1];
@@ -191,7 +194,10 @@ static void add_repeats(const struct stack_walk *walk)
 	free(counted);
 }
 
-/* Names the frames behind the innermost ones: all of them, or only the outermost CRASH_OUTER. */
+/*
+ * Names the frames behind the innermost ones: all of them, or only the outermost CRASH_OUTER. If
+ * the walk was cut, the outermost frames are not known, and none is named.
+ */
 static void add_outer(const struct stack_walk *walk)
 {
 	struct crash_stack *stack = walk->stack;

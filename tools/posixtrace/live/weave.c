@@ -121,7 +121,7 @@ struct counted {
 	uint64_t events;
 };
 
-/* Compares two threads; of the same thread, the one with most events comes first. */
+/* Compares two entries. If both are of one thread, the entry with more events is the first. */
 static int order_counted(const void *a, const void *b)
 {
 	const struct counted *x = a, *y = b;
@@ -132,8 +132,9 @@ static int order_counted(const void *a, const void *b)
 
 /*
  * Reads the threads of the old log, because the kernel does not know their pthread_t. A thread that
- * executed another program has several of them. The one with most events is used: the child of the
- * recorder, for example, records one event before it executes the program.
+ * executed another program has an entry for each pthread_t that it had. The entry with most events
+ * is used: the child of the recorder, for example, records one event before it executes the
+ * program.
  */
 static int read_threads(struct weave *weave)
 {

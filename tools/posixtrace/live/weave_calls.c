@@ -389,7 +389,10 @@ static struct form_type *type_of_record(struct examination *all,
 	return forms_type(kernel->forms, record, piece, bytes, as_sys);
 }
 
-/* Examines a record, and updates the states of the processes. */
+/*
+ * Examines a record, and updates the states of the processes, unless the record is kept for the
+ * next log.
+ */
 static int examine_record(struct examination *all, const struct kernel_item *item)
 {
 	struct syscalls_record record;
@@ -429,7 +432,8 @@ static int copy_callers(struct callers *to, const struct callers *from)
 }
 
 /*
- * Begins a pass: in the first log only the first process is known. Returns 0 or an error number.
+ * Begins the second or the third pass. The processes have the states that they had at the end of
+ * the log before. In the first log, only the first process is known. Returns 0 or an error number.
  */
 static int begin_pass(struct examination *all)
 {

@@ -273,8 +273,9 @@ static int put_gap(struct weave *weave, const struct kernel_record *record, pid_
 }
 
 /*
- * Appends the events that one thread left a CPU and that another got it, for each of the two
- * threads that is traced.
+ * Appends sched.out for the thread that left a CPU, and sched.in for the thread that got the CPU,
+ * for each of them that is traced. If a switch of this thread is missing, sched.gap precedes the
+ * event.
  */
 static int put_switch(struct weave *weave, const struct kernel_record *record)
 {
