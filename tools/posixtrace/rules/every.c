@@ -190,8 +190,9 @@ static bool is_proved(const struct judge *judge, size_t index, const struct pend
 }
 
 /*
- * Closes the obligations of a rule whose time has passed. The list is in order of age, so the loop
- * ends at the first obligation whose time has not passed.
+ * Closes the obligations of a rule whose time has passed. The list is in the order of the log, so
+ * the loop ends at the first obligation whose time has not passed. An obligation behind it that is
+ * older, because its event was late, is closed later.
  */
 static void expire_rule(struct judge *judge, size_t index, int64_t now_ns)
 {
@@ -369,8 +370,11 @@ bool every_has(const struct judge *judge, pid_t pid, int64_t time_ns)
 	return false;
 }
 
-/* An event without its key may meet any obligation of its process, also after the process ended. */
-static void adopt_orphans(struct judge *judge, size_t index, const struct reading *reading)
+/*
+ * Makes the obligations of a process uncertain, although its end is known: an event without its key
+ * may meet any of them.
+ */
+static void unmark_orphans(struct judge *judge, size_t index, const struct reading *reading)
 {
 	const pid_t pid = reading->event.info.posix_pid;
 
@@ -393,7 +397,7 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	 * passed becomes undecided.
 	 */
 	if (!has_key(use, reading)) {
-		adopt_orphans(judge, index, reading);
+		unmark_orphans(judge, index, reading);
 		every_cut_rule(judge, index, reading->event.time_ns);
 		return;
 	}
@@ -401,7 +405,7 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	/*
 	 * The event meets the youngest obligation with this key whose time has not passed. If the
 	 * process of the obligation ended before the event, a later process with the same number
-	 * recorded the event.
+	 * recorded the event, which then does not meet the obligation.
 	 */
 	while (at != NONE && (judge->pending[at].key != key ||
 			      reading->event.time_ns > judge->pending[at].ended_ns ||

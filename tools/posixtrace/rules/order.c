@@ -131,7 +131,10 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 		rule->undecided++;
 		return;
 	}
-	/* A lock that both patterns match is not compared with itself. */
+	/*
+	 * A lock that matches both patterns is ignored, because it could be either of the two
+	 * locks.
+	 */
 	for (int which = 0; which < 2; which++)
 		if (is[which] && !is[!which])
 			add_held(judge, rule, holder, which, &held);

@@ -193,6 +193,7 @@ void sight_event(struct judge *judge, const struct reading *reading)
 		filter_changed(judge, event);
 		break;
 	default:
+		/* The names of the types for note_life() begin with this letter. */
 		if (*reading->type->name == 'p' && !sight->past)
 			note_life(judge, reading);
 		break;
