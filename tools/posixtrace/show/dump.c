@@ -210,8 +210,8 @@ static int dump_open_log(struct logfile *log)
 	}
 	if (looks_damaged(log, &losses, &ledger, total)) {
 		/*
-		 * The faults are listed only if all events were read, because the list needs
-		 * another reading of the whole file.
+		 * The list of faults needs another reading of the whole file. So it is printed only
+		 * if the command has read all events anyway.
 		 */
 		if (total)
 			logfile_say_faults(log, FAULTS_MAX);

@@ -28,8 +28,8 @@ static int64_t delta_to(struct line_form *form, int64_t time_ns)
 }
 
 /*
- * Writes the id of a process or thread in seven columns, or "-" for the id 0, which means the
- * stream itself.
+ * Writes the id of a process or thread in seven columns, or "-" if the id is not positive: 0 means
+ * the stream itself.
  */
 static char *put_id(char *p, pid_t id)
 {

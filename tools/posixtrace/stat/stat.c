@@ -251,8 +251,8 @@ static int stat_recording(const char *const *path, size_t paths)
 }
 
 /*
- * If the operands are the logs of one recording, prints its report and returns true. Otherwise
- * prints nothing and returns false.
+ * If the operands are the logs of one recording, prints the report of this recording and returns
+ * true. Otherwise prints nothing and returns false.
  */
 static bool take_recording(char *const *operand, size_t operands, int *status)
 {
