@@ -110,7 +110,8 @@ void stuck_sort_looks(struct history *history)
 /*
  * Returns whether a call of the thread ended in the second half of the time in which the recorder
  * saw the thread blocked. The recorder then saw this call, and needed more time to find out how
- * the thread was blocked. The first half may begin before the wait.
+ * the thread was blocked. A call that ended in the first half does not count, because the recorder
+ * may have begun to look before the wait.
  */
 static bool is_late(const struct history *history, const struct stuck_look *look)
 {
