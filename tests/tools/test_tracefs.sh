@@ -57,6 +57,9 @@ check "the writer woke the reader" test "$(lines out)" -ge 2
 check "its name is there" has out 'by="sh"'
 "$posixtrace" dump -e sched.out a.ptl >out
 check "a thread that leaves a CPU names the next one" has out 'next_pid=[0-9]* next_tid=[0-9]* next="'
+"$posixtrace" dump -e sched.in a.ptl >out
+check "a thread that gets a CPU names the one before it" has out 'prev_pid=[0-9]* prev_tid=[0-9]* prev="'
+"$posixtrace" dump -e sched.out a.ptl >out
 check "the end has its state" has out 'state=\(dead\|zombie\)'
 check "the end of the thread follows" test "$(count_of a.ptl sched.exit)" = 1
 run 0 why a.ptl

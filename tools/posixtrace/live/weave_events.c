@@ -18,8 +18,8 @@
 #include "live/kernel_types.h"
 
 /*
- * If the kernel records by tracefs, sched.out has the further fields of out_by_trace, because these
- * records also name the thread that got the CPU.
+ * If the kernel records by tracefs, sched.in and sched.out have the further fields of in_by_trace
+ * and out_by_trace, because these records also name the other thread of the switch.
  */
 static const struct {
 	const char *name, *schema;
@@ -41,6 +41,8 @@ static const struct {
 	[WEAVE_CALL] = { "func.call", "ns time; ptr function; u32 depth; @span function" },
 };
 
+static const char in_by_trace[] =
+	"u32 cpu; s32 prev_pid; s32 prev_tid; str prev; @begin running";
 static const char out_by_trace[] =
 	"u32 cpu; u8 reason{0=blocked,1=preempted}; u8 state{0=running,1=interruptible,"
 	"2=uninterruptible,4=stopped,8=traced,16=dead,32=zombie,64=parked,128=idle}; "
@@ -53,6 +55,7 @@ int weave_types(struct weave *weave)
 
 	for (size_t i = 0; !err && i < WEAVE_TYPES; i++) {
 		const char *schema = i == WEAVE_OUT && kernel->trace ? out_by_trace :
+				     i == WEAVE_IN && kernel->trace ? in_by_trace :
 				     types[i].schema;
 
 		if ((i == WEAVE_GAP && !kernel->trace) ||
@@ -282,7 +285,7 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 	const struct kernel_task *out = weave_events_traced(weave, record->tid);
 	const struct kernel_task *in = weave_events_traced(weave, (pid_t)record->other);
 	struct kernel_record of = *record;
-	uint32_t cpu = record->cpu;
+	struct data data = { .len = 0 };
 	int err = out ? put_gap(weave, record, out->tid, SWITCH_OUT) : 0;
 
 	if (!err && out)
@@ -294,7 +297,9 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 	of.pid = in->pid;
 	of.tid = in->tid;
 	note_state(weave, record, of.pid, of.tid, KERNEL_CONDITION_RUNNING);
-	return weave_events_put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
+	add_u32(&data, record->cpu);
+	add_task(&data, weave->kernel, record->tid);
+	return weave_events_put(weave, WEAVE_IN, &of, 0, data.byte, data.len);
 }
 
 /* Appends the event that a traced thread was woken. */

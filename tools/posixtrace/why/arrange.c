@@ -199,22 +199,27 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 }
 
 /*
- * Collects the times during which threads had a processor. The last state of a thread has no end in
- * the log, so no run is made of it. Returns false if memory is lacking.
+ * Collects the times during which threads had a processor. A thread that had a processor at the end
+ * of the log keeps it up to this end, if the log has all switches. Returns false if memory is
+ * lacking.
  */
 static bool make_runs(struct history *history)
 {
 	for (size_t i = 0; i < history->threads; i++) {
 		const struct history_thread *thread = &history->thread[i];
 
-		for (size_t n = 0; n + 1 < thread->stays; n++) {
-			if (thread->stay[n].state != STATE_RUNS)
+		for (size_t n = 0; n < thread->stays; n++) {
+			const bool is_last = n + 1 == thread->stays;
+
+			if (thread->stay[n].state != STATE_RUNS ||
+			    (is_last && (!history->knows_end || thread->has_gaps ||
+					 history->last_ns < thread->stay[n].from_ns)))
 				continue;
 			if (!vec_grow(&history->run, history->runs, 1))
 				return false;
 			history->run[history->runs++] = (struct run){
 				.begin_ns = thread->stay[n].from_ns,
-				.end_ns = thread->stay[n + 1].from_ns,
+				.end_ns = is_last ? history->last_ns : thread->stay[n + 1].from_ns,
 				.thread = (uint32_t)i, .cpu = thread->stay[n].cpu,
 			};
 		}

@@ -203,7 +203,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 {
 	/* The first of these fields that a type has gives the text in the label of its part. */
 	static const char *const texts[] = { "path", "by", "program", "command", "address",
-					     "name", "node", "next", "cgroup" };
+					     "name", "node", "next", "prev", "cgroup" };
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
@@ -227,9 +227,9 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->key = field_of(type, facts[i].key);
 			plan->other = field_of(type, "cpu");
 			plan->by[0] = field_of(type, plan->kind == PLAN_OUT ? "next_pid" :
-					       "by_pid");
+					       plan->kind == PLAN_IN ? "prev_pid" : "by_pid");
 			plan->by[1] = field_of(type, plan->kind == PLAN_OUT ? "next_tid" :
-					       "by_tid");
+					       plan->kind == PLAN_IN ? "prev_tid" : "by_tid");
 			plan->more = field_of(type, plan->kind == PLAN_OUT ? "state" :
 					      plan->kind == PLAN_ENDED ? "signal" : "hz");
 			return;

@@ -39,7 +39,7 @@ struct plan {
 	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
 	int polled; /* field with the number of descriptors of a poll; -1: none */
 	int servers; /* field with the name servers that were asked in vain */
-	int by[2]; /* process and thread that woke this thread or got its CPU */
+	int by[2]; /* process and thread that woke this thread, got its CPU, or had it before */
 	/* 'more': rate of samples, state of a blocked thread, or number of semop's operations */
 	int more;
 	int part;                           /* semaphore of a set, or type of a message */

@@ -375,35 +375,146 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 	return low;
 }
 
+/* The most programs that are kept for the labels of nodes with WHY_MIXED_KEY. */
+#define TAKERS_MOST 256
+/* The most names in such a label, and the least part of the node's time that a name must have. */
+#define TAKER_NAMES 4
+#define TAKER_PART  10
+
+static const char mixed[] = "the CPU ran programs that were not recorded";
+
+/* Returns whether two threads are the same, or threads of programs with the same name. */
+static bool is_same_program(const struct history *history, uint32_t one, uint32_t other)
+{
+	const uint32_t text = history->waker[one - 1].text;
+
+	return one == other || (text && text == history->waker[other - 1].text);
+}
+
+/* Returns whether the processor had nothing to do. */
+static bool is_idle(const struct history *history, uint32_t taker)
+{
+	return taker && !history->waker[taker - 1].tid;
+}
+
+/* Returns whether a thread is known, and the log has no events of it. */
+static bool is_unrecorded(const struct history *history, uint32_t taker)
+{
+	return taker && history->waker[taker - 1].tid > 0 &&
+	       history_find(history, history->waker[taker - 1].pid,
+			    history->waker[taker - 1].tid) == HISTORY_NONE;
+}
+
 /*
- * Adds the thread that got the processor of a preempted thread, if the log has no events of that
- * thread. ns is the time that recorded threads do not explain. All such threads with the same name
- * are one part, because the log does not show when each of them lost the processor.
+ * Adds a program that had the processor, and of which the log has no events. All its threads with
+ * the same name are one part.
  */
 static void add_taker(struct division *division, uint32_t node, uint32_t taker, uint64_t ns,
 		      int64_t from_ns)
 {
 	const struct history *history = division->history;
 	const struct waker *by = &history->waker[taker - 1];
-	struct why_node *who;
 	bool is_new;
+	struct why_node *who = division_child(division, node, WHY_WHO, by->text ?
+					      UINT64_C(1) << 32 | by->text :
+					      UINT64_C(1) << 33 | taker, &is_new);
 
-	if (!ns || history_find(history, by->pid, by->tid) != HISTORY_NONE)
-		return;
-	who = division_child(division, node, WHY_WHO, by->text ? UINT64_C(1) << 32 | by->text :
-			     UINT64_C(1) << 33 | taker, &is_new);
 	if (!who)
 		return;
 	if (is_new && by->text)
-		division_label(division, who, "the CPU went to %s, which was not recorded",
+		division_label(division, who, "the CPU ran %s" WHY_UNRECORDED,
 			       history->text[by->text - 1]);
 	else if (is_new)
-		division_label(division, who, "the CPU went to thread %d, which was not recorded",
+		division_label(division, who, "the CPU ran thread %d" WHY_UNRECORDED,
 			       (int)by->tid);
 	division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
 }
 
-/* Adds the time in which threads that were not recorded had the processor. */
+/* Counts the time of a node for one of the programs that its label may name. */
+static void note_taker(struct division *division, uint32_t node, uint32_t taker, uint64_t ns)
+{
+	for (size_t i = 0; i < division->takers; i++)
+		if (division->taker[i].node == node &&
+		    is_same_program(division->history, division->taker[i].waker, taker)) {
+			division->taker[i].ns += ns;
+			return;
+		}
+	if (division->takers == TAKERS_MOST)
+		return;
+	if (!vec_grow(&division->taker, division->takers, 1)) {
+		division->err = ENOMEM;
+		return;
+	}
+	division->taker[division->takers++] = (struct why_taker){ node, taker, ns };
+}
+
+/*
+ * Adds a time in which perhaps several programs had the processor. The log has at most the first
+ * and the last of them, but not how long each had the processor. A thread of the kernel, for
+ * example, often gets the processor for microseconds, and then another program gets it. 'first' or
+ * 'last' may be 0.
+ */
+static void add_mixed(struct division *division, uint32_t node, uint32_t first, uint32_t last,
+			uint64_t ns, int64_t from_ns)
+{
+	bool is_new;
+	struct why_node *who = division_child(division, node, WHY_WHO, WHY_MIXED_KEY, &is_new);
+	uint32_t index;
+
+	if (!who)
+		return;
+	if (is_new)
+		division_label(division, who, "%s", mixed);
+	division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
+	index = division_index(division, who);
+	if (first)
+		note_taker(division, index, first, ns);
+	if (last && !(first && is_same_program(division->history, first, last)))
+		note_taker(division, index, last, ns);
+}
+
+/* Orders programs by node, then by time, the greatest first. */
+static int by_taker_ns(const void *a, const void *b)
+{
+	const struct why_taker *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->waker > y->waker) - (x->waker < y->waker);
+}
+
+/* Labels the nodes with WHY_MIXED_KEY. Their programs are known only after the whole walk. */
+static void label_mixed(struct division *division)
+{
+	const struct history *history = division->history;
+
+	if (division->takers)
+		qsort(division->taker, division->takers, sizeof(*division->taker), by_taker_ns);
+	for (size_t i = 0, next; i < division->takers; i = next) {
+		struct why_node *node = &division->node[division->taker[i].node];
+		char names[TAKER_NAMES * 40] = "";
+		size_t used = 0, count = 0;
+
+		for (next = i; next < division->takers &&
+			       division->taker[next].node == division->taker[i].node; next++) {
+			const struct why_taker *taker = &division->taker[next];
+			const uint32_t text = history->waker[taker->waker - 1].text;
+
+			if (!text || count == TAKER_NAMES || taker->ns < node->ns / TAKER_PART)
+				continue;
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.30s",
+						 count++ ? ", " : "", history->text[text - 1]);
+		}
+		if (!count)
+			continue;
+		free(node->label);
+		division_label(division, node, "%s, such as %s", mixed, names);
+	}
+}
+
+/* Adds the time in which unknown threads that were not recorded had the processor. */
 static void add_others(struct division *division, uint32_t node, uint64_t ns, int64_t from_ns)
 {
 	bool is_new;
@@ -415,19 +526,56 @@ static void add_others(struct division *division, uint32_t node, uint64_t ns, in
 		division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
 }
 
+/* The switches around a time in which a thread waited for a processor. */
+struct waiting {
+	/*
+	 * The thread that got the processor first, and the thread that had it last. They are
+	 * indexes in history.waker + 1, or 0 if the log does not have them. If the thread got
+	 * another processor than the one for which it had waited, the last one is unknown.
+	 */
+	uint32_t first, last;
+	uint16_t cpu;           /* UINT16_MAX: the log does not show for which one it waited */
+	bool is_preempted;
+};
+
 /*
- * Adds a time in which the thread was ready but had no processor, and below it the recorded threads
- * that had the processor. 'taker' is the thread that got the processor, as an index in
- * history.waker + 1, or 0 if that thread is unknown. If 'cpu' is UINT16_MAX, the log does not show
- * for which processor the thread waited, so the function does not search for the threads that ran
- * there. If 'taker' is 0 and the kernel has preempted the thread, the rest of the time belongs to
- * other programs: the log has the switches of all recorded threads. A thread that was woken may
- * also wait for an idle processor to wake up, so such a time belongs to no child of the node.
+ * Adds the programs that had the processor and were not recorded. ns is the time that recorded
+ * threads do not explain. If the log names no thread, and the kernel has preempted the thread, the
+ * time belongs to unknown programs: the log has the switches of all recorded threads. A thread that
+ * was woken may also wait for an idle processor to wake up. A preempted thread finds an idle
+ * processor if a limit of its cgroup keeps it from running.
  */
-static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
-		      uint32_t taker, bool is_preempted, int64_t from_ns, int64_t to_ns)
+static void add_unrecorded(struct division *division, uint32_t node, const struct waiting *waiting,
+			   uint64_t ns, int64_t from_ns)
 {
 	const struct history *history = division->history;
+	const uint32_t first = is_unrecorded(history, waiting->first) ? waiting->first : 0;
+	const uint32_t last = is_unrecorded(history, waiting->last) ? waiting->last : 0;
+	/* If one end was a recorded thread, the rest is probably the time of the other end. */
+	const bool is_single = first && last ? is_same_program(history, first, last) :
+			       first ? waiting->last : waiting->first || !waiting->is_preempted;
+
+	if (!ns || is_idle(history, waiting->last))
+		return;
+	if ((first || last) && is_single)
+		add_taker(division, node, first ? first : last, ns, from_ns);
+	else if (first || last)
+		add_mixed(division, node, first, last, ns, from_ns);
+	else if (waiting->is_preempted && !waiting->first && !waiting->last &&
+		 waiting->cpu != UINT16_MAX && !history->gaps)
+		add_others(division, node, ns, from_ns);
+}
+
+/*
+ * Adds a time in which the thread was ready but had no processor, and below it the threads and
+ * programs that had the processor. If the processor is unknown, the function does not search for
+ * the recorded threads that ran there.
+ */
+static void add_ready(struct division *division, uint32_t node, uint32_t thread,
+		      const struct waiting *waiting, int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const uint16_t cpu = waiting->cpu;
 	uint64_t left = (uint64_t)to_ns - (uint64_t)from_ns, ns;
 	bool is_new;
 	struct why_node *ready = division_child(division, node, WHY_READY, 0, &is_new);
@@ -463,10 +611,7 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 		ns = ready->ns - ns;
 		left -= ns < left ? ns : left;
 	}
-	if (taker)
-		add_taker(division, index, taker, left, from_ns);
-	else if (is_preempted && cpu != UINT16_MAX && left && !history->gaps)
-		add_others(division, index, left, from_ns);
+	add_unrecorded(division, index, waiting, left, from_ns);
 }
 
 /* Writes ", until SIGTERM ended the process", or nothing. */
@@ -819,6 +964,7 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 	for (; from_ns < to_ns && !division->err; i++) {
 		const struct stay *stay = &thread->stay[i];
 		const struct stay *next = i + 1 < thread->stays ? stay + 1 : NULL;
+		const bool runs_next = next && next->state == STATE_RUNS;
 		int64_t end = next && next->from_ns < to_ns ? next->from_ns : to_ns;
 
 		division->steps++;
@@ -836,13 +982,15 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		else if (stay->state == STATE_UNKNOWN)
 			add_gap(division, node, call, from_ns, end);
 		else if (stay->state == STATE_READY)
-			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
-				  next->state == STATE_RUNS ? next->cpu : stay->cpu,
-				  stay->is_preempted ? stay->waker : 0, stay->is_preempted,
-				  from_ns, end);
+			add_ready(division, node, index, &(const struct waiting){
+				.cpu = stay->cpu == UINT16_MAX && runs_next ? next->cpu : stay->cpu,
+				.first = stay->is_preempted ? stay->waker : 0,
+				.last = runs_next && (stay->cpu == UINT16_MAX ||
+						      stay->cpu == next->cpu) ? next->waker : 0,
+				.is_preempted = stay->is_preempted }, from_ns, end);
 		else if (stay->state == STATE_BLOCKED)
-			add_waiting(division, node, call, stay, next && !next->is_preempted ?
-				    next->waker : 0, from_ns, end);
+			add_waiting(division, node, call, stay, next && !runs_next &&
+				    !next->is_preempted ? next->waker : 0, from_ns, end);
 		else
 			add_blocked(division, node, call, false, 0, from_ns, end);
 		from_ns = end;
@@ -1039,6 +1187,7 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	division->err = common_find(&division->common, history, thread, from_ns, to_ns);
 	divide_walk(division, 0, thread, from_ns, to_ns);
 	share_samples(division);
+	label_mixed(division);
 	join_labels(division, &table, 0);
 	table_fini(&table);
 	return division->err;
@@ -1053,6 +1202,7 @@ void division_fini(struct division *division)
 	for (size_t i = 0; i < division->nodes; i++)
 		free(division->node[i].label);
 	free(division->node);
+	free(division->taker);
 	common_fini(&division->common);
 	table_fini(&division->of_node);
 }

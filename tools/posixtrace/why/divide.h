@@ -48,6 +48,10 @@ static inline void why_count_call(struct why_node *node, const struct call *call
 
 /* The key of the node of the programs that had the CPU and were not recorded. */
 #define WHY_OTHERS_KEY (UINT64_C(1) << 34)
+/* The key of the node of the times that the log does not divide among such programs. */
+#define WHY_MIXED_KEY (UINT64_C(1) << 35)
+/* The end of the label of a single such program. */
+#define WHY_UNRECORDED ", which was not recorded"
 
 #define WHY_NODES  65536
 #define WHY_DEPTH  16
@@ -63,6 +67,15 @@ struct division {
 		int64_t from_ns, to_ns;
 	} active[WHY_DEPTH];
 	unsigned depth;
+	/*
+	 * a program that had the CPU at the begin or at the end of times of a node with
+	 * WHY_MIXED_KEY: the node, an index in history.waker, and the sum of these times
+	 */
+	struct why_taker {
+		uint32_t node, waker;
+		uint64_t ns;
+	} *taker;
+	size_t takers;
 	uint64_t steps;
 	struct common common;   /* the common function of the root's samples */
 	bool is_cut;            /* a limit was reached: some chains end early */

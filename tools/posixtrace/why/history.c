@@ -486,7 +486,8 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 	if (waker.context == WAKER_SOFTIRQ && thread->stays &&
 	    thread->stay[thread->stays - 1].is_deep)
 		waker.context = WAKER_INTERRUPT;
-	if (waker.context != WAKER_INTERRUPT && waker.tid <= 0)
+	if (waker.context != WAKER_INTERRUPT && waker.tid <= 0 &&
+	    (plan->kind == PLAN_WAKE || waker.tid || !classify_has(type, event, plan->by[1])))
 		return 0;
 	if (waker.context == WAKER_INTERRUPT)
 		waker.pid = waker.tid = 0;
@@ -960,7 +961,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_IN:
 		add_stay(history, thread, event->time_ns, STATE_RUNS,
-			 (unsigned)classify_number(type, event, plan->other), 0);
+			 (unsigned)classify_number(type, event, plan->other),
+			 keep_waker(history, thread, plan, type, event));
 		break;
 	case PLAN_OUT:
 		add_out(history, thread, plan, type, event);

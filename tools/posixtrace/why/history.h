@@ -189,14 +189,18 @@ struct stay { /* the state of a thread from this time on */
 	uint16_t cpu;
 	/*
 	 * For STATE_READY: the thread that woke this thread, or, if is_preempted is true, the
-	 * thread that got the processor instead. It is an index in history.waker + 1; 0: unknown.
+	 * thread that got the processor instead. For STATE_RUNS: the thread that had the processor
+	 * before. It is an index in history.waker + 1; 0: unknown.
 	 */
 	uint32_t waker;
 };
 
-/* A thread or an interrupt that woke threads. The thread need not have been recorded. */
+/*
+ * A thread or an interrupt that woke threads, or a thread that had a processor. The thread need not
+ * have been recorded.
+ */
 struct waker {
-	pid_t pid, tid;
+	pid_t pid, tid;        /* tid 0 of a WAKER_THREAD: the processor had nothing to do */
 	uint32_t text;         /* index of its name + 1; 0: none */
 	enum { WAKER_THREAD, WAKER_SOFTIRQ, WAKER_INTERRUPT } context;
 };

@@ -139,10 +139,22 @@ static void put_place(const struct page *page, const struct why_cause *cause)
 
 #define TAKERS 4 /* the most threads or programs that put_takers() writes */
 
+/* How a thread or program that had the CPU is written. Neighbours of one form share words. */
+enum taker_form { TAKER_THREAD, TAKER_PROGRAM, TAKER_MIXED };
+
+static enum taker_form taker_form(const struct why_node *node)
+{
+	const size_t end = strlen(WHY_UNRECORDED), len = strlen(node->label);
+
+	return node->key == WHY_MIXED_KEY ? TAKER_MIXED :
+	       len > end && !strcmp(node->label + len - end, WHY_UNRECORDED) ? TAKER_PROGRAM :
+									       TAKER_THREAD;
+}
+
 /*
  * Writes the threads or programs that each had the CPU for at least a tenth of the time in which
- * the thread was ready to run, if together they had it for more than half of this time. Labels of
- * threads begin with the same words, which are written once.
+ * the thread was ready to run, if together they had it for more than half of this time. Their
+ * labels begin with the same words, and some end with the same words, which are written once.
  */
 static void put_takers(const struct page *page, uint32_t node)
 {
@@ -150,21 +162,35 @@ static void put_takers(const struct page *page, uint32_t node)
 	const uint64_t whole = page->division->node[node].ns;
 	uint32_t child[TAKERS];
 	const size_t children = why_children(page->division, node, child, TAKERS);
-	bool was_thread = false;
+	enum taker_form before = TAKER_MIXED;
+	unsigned programs = 0;
 	uint64_t sum = 0;
 	size_t count = 0;
 
 	while (count < children && page->division->node[child[count]].ns >= whole / 10)
 		sum += page->division->node[child[count++]].ns;
 	for (size_t i = 0; sum > whole / 2 && i < count; i++) {
-		const char *label = page->division->node[child[i]].label;
-		const bool is_thread = label && !strncmp(label, ran, strlen(ran));
+		const struct why_node *taker = &page->division->node[child[i]];
+		const char *label = taker->label;
+		enum taker_form form;
 
-		out_str(page->out, is_thread && was_thread ? ", " : "; ");
-		put_label(page->out, !label ? "?" : is_thread && was_thread ? label + strlen(ran) :
-			  label);
-		was_thread = is_thread;
+		/* A label is missing only after an error of memory. */
+		if (!label || strncmp(label, ran, strlen(ran)) != 0)
+			return;
+		form = taker_form(taker);
+		if (programs && form != TAKER_PROGRAM)
+			out_str(page->out, programs > 1 ? ", which were not recorded" :
+				WHY_UNRECORDED);
+		programs = form == TAKER_PROGRAM ? programs + 1 : 0;
+		out_str(page->out, form == before && form != TAKER_MIXED ? ", " :
+			"; the CPU ran ");
+		before = form;
+		label += strlen(ran);
+		text_safe(page->out, label,
+			  strlen(label) - (programs ? strlen(WHY_UNRECORDED) : 0));
 	}
+	if (programs)
+		out_str(page->out, programs > 1 ? ", which were not recorded" : WHY_UNRECORDED);
 }
 
 /*
@@ -523,7 +549,7 @@ static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsig
 	out_printf(page->out, "%10s %5.1f %%  %*s%s\n", brief_ns(time, (double)rest),
 		   why_text_percent(page, rest), (int)(2 * depth), "",
 		   kind == WHY_WHO     ? "nothing recorded"
-		   : kind == WHY_READY ? "the CPU ran something else"
+		   : kind == WHY_READY ? "the CPU ran something else, or was idle"
 				       : "others, or between them");
 }
 
