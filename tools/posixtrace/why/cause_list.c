@@ -54,28 +54,32 @@ static int by_ns(const void *a, const void *b)
 	return strcmp(x->label, y->label);
 }
 
+/*
+ * The whole time of a READY node is its own: the time belongs to the thread without a processor.
+ * The threads that had the processor meanwhile are skipped, so that no time is counted twice. In
+ * the same way the whole time of the common function is its own, and the functions that it calls
+ * are skipped.
+ */
+uint64_t why_own_ns(const struct division *division, uint32_t index)
+{
+	const struct why_node *node = &division->node[index];
+
+	if (division->node[node->parent].is_whole ||
+	    (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY))
+		return 0;
+	return node->kind == WHY_READY || node->is_whole ? node->ns : division_own_ns(node);
+}
+
 /* Adds the own time of a node to the cause with its label. Returns false if memory is lacking. */
 static bool add_node(struct why_causes *causes, struct table *table,
 		     const struct division *division, uint32_t index)
 {
 	const struct why_node *node = &division->node[index];
-	uint64_t own = division_own_ns(node);
+	const uint64_t own = why_own_ns(division, index);
 	struct cause_key key = { node->kind, node->label, node->thread };
 	uint64_t hash;
 	uint32_t at;
 
-	/*
-	 * The whole time of a READY node is its own: the time belongs to the thread without a
-	 * processor. The threads that had the processor meanwhile are skipped, so that no time is
-	 * counted twice. In the same way the whole time of the common function is its own, and the
-	 * functions that it calls are skipped.
-	 */
-	if (node->kind == WHY_READY || node->is_whole)
-		own = node->ns;
-	if (division->node[node->parent].is_whole)
-		return true;
-	if (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY)
-		return true;
 	/* A label is missing only after an error of memory, which the division reports. */
 	if (!own || !node->label)
 		return true;

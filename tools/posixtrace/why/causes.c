@@ -630,6 +630,12 @@ static bool is_client_read(const struct call *call)
 	return call && call->cause == CAUSE_READ && call->fd_kind == FD_CLIENT;
 }
 
+/* Returns whether a call is a connect(). The text of such a call is the address. */
+static bool is_connect(const struct call *call)
+{
+	return !strcmp(call->type->name, "net.connect");
+}
+
 /*
  * A call on a descriptor with a known path waits for the file, and so does a call that is possible
  * only on files. Another call on a descriptor without a path waits for the other end of a pipe,
@@ -640,7 +646,8 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 			     const struct call *through)
 {
 	/* If the call has a peer, it waited for the peer and not only for the time. */
-	const bool is_vain = (is_vain_wait(call) && !call->peer) || is_timer_read(call) ||
+	const bool is_vain = (is_vain_wait(call) && !call->peer && !is_connect(call)) ||
+			     is_timer_read(call) ||
 			     is_timer_read(through) ||
 			     (call->cause == CAUSE_POLL && call->is_in_vain && !request);
 
@@ -650,12 +657,6 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 	return classify_kind((enum cause)call->cause,
 			     (call_uses_file(call) && !is_uring_wait(call)) ||
 			     classify_needs_file(call->type), is_vain);
-}
-
-/* Returns whether a call is a connect(). The text of such a call is the address. */
-static bool is_connect(const struct call *call)
-{
-	return !strcmp(call->type->name, "net.connect");
 }
 
 /*
@@ -729,19 +730,20 @@ static void label_peer(struct division *division, struct why_node *node, const s
 	const struct history *history = division->history;
 	const bool connects = is_connect(call);
 	const char *peer = history->text[(connects ? call->text : call->peer) - 1];
+	const bool is_late = connects && call->is_limited;
 	const char *error = call->error && !call->is_begun ? errno_name(call->error) : NULL;
 	const char *what = connects ? "the connection to" :
 			   call->cause == CAUSE_READ ? "data from" : "room to send to";
 	char end[80] = "";
 
-	if (error && call->error == EAGAIN)
+	if (is_late || (error && call->error == EAGAIN))
 		snprintf(end, sizeof(end), " until a time limit");
 	else if (error)
 		snprintf(end, sizeof(end), ", which failed (%s)", error);
 	else if (call->is_empty)
 		snprintf(end, sizeof(end), ", which closed the connection");
-	division_label(division, node, "waiting %sfor %s %s in %s()%s%s", error ? "in vain " : "",
-		       what, peer, verb, end, caller);
+	division_label(division, node, "waiting %sfor %s %s in %s()%s%s", error || is_late ?
+		       "in vain " : "", what, peer, verb, end, caller);
 }
 
 /* Labels a poll in which the program waits for the answer to a request. */
@@ -1317,7 +1319,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		break;
 	case CAUSE_PEER:
 		/* If a connect fails, the peer is the cause, and not the timer that ended it. */
-		if ((!call->error || call->is_begun) && !call->is_open &&
+		if ((!call->error || call->is_begun) && !call->is_limited && !call->is_open &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
 		    !strcmp(call->type->name, "net.accept"))
 			add_partner(division, node, call, NULL, from_ns, to_ns);

@@ -72,6 +72,19 @@ bool tries_timed_out(const struct call *call)
 #define LIMIT_NS INT64_C(1000000)
 
 /*
+ * Returns whether a call has the error of a time limit of a socket. A connect() has the error of a
+ * connection that is not complete yet.
+ */
+static bool has_limit_error(const struct call *call)
+{
+	if (!strcmp(call->type->name, "net.connect"))
+		return call->error == EINPROGRESS;
+	return call->error == EAGAIN && !call->has_id &&
+	       (call->cause == CAUSE_READ || call->cause == CAUSE_WRITE ||
+		!strcmp(call->type->name, "net.accept"));
+}
+
+/*
  * Marks the calls that reached the time limit of their socket. A call on a descriptor that does not
  * block has the same error, so only calls that have blocked their thread are marked.
  */
@@ -80,10 +93,8 @@ static void mark_limits(struct history *history)
 	for (size_t i = 0; i < history->calls; i++) {
 		struct call *call = &history->call[i];
 
-		call->is_limited = call->error == EAGAIN && !call->has_id &&
-				   (call->cause == CAUSE_READ || call->cause == CAUSE_WRITE ||
-				    !strcmp(call->type->name, "net.accept")) &&
-				   !call_uses_file(call) && call->fd_kind != FD_QUEUE &&
+		call->is_limited = has_limit_error(call) && call->fd_kind != FD_QUEUE &&
+				   (call->is_begun || !call_uses_file(call)) &&
 				   call->end_ns - call->begin_ns >= LIMIT_NS &&
 				   history_was_blocked(history, call);
 	}

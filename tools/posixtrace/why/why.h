@@ -75,15 +75,20 @@ struct why {
 /* Collects the causes of a division. Returns false if memory is lacking; the caller frees cause. */
 bool why_causes(struct why_causes *causes, const struct division *division);
 
+/* Returns the part of a node's time of which the node is a cause: no other node has it. */
+uint64_t why_own_ns(const struct division *division, uint32_t index);
+
 /*
  * Stores the children of a node that have the most time, at most size of them, the greatest first.
  * Returns the number of stored children.
  */
 size_t why_children(const struct division *division, uint32_t node, uint32_t *child, size_t size);
 
-/* Prints one answer: the cause, the chain and the parts of the time. */
-void why_text(struct out *out, const struct why *why, const struct window *window,
-	      const struct division *division, const struct why_causes *causes);
+/*
+ * Prints one answer: the cause, the chain and the parts of the time. Returns 0 or ENOMEM.
+ */
+int why_text(struct out *out, const struct why *why, const struct window *window,
+	     const struct division *division, const struct why_causes *causes);
 /*
  * Stores for how long, all CPUs together, and in how many periods the CPU limit of a cgroup kept
  * the process of a window from running. Returns the path of the cgroup. The recorder looks a few

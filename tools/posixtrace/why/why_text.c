@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "live/families.h"
 #include "symbols/symbols.h"
+#include "why/crowd.h"
 #include "why/interpreter.h"
 #include "why/lives.h"
 #include "why/repeats.h"
@@ -497,9 +498,75 @@ static void put_repeats(const struct page *page, const struct window *window)
 	out_str(page->out, ".\n");
 }
 
+/*
+ * Returns the greatest part of the root's time that other threads caused; 0: there is none. *count
+ * becomes the number of such parts.
+ */
+static uint32_t greatest_wait(const struct division *division, size_t *count)
+{
+	uint32_t found = 0;
+
+	*count = 0;
+	for (uint32_t at = division->node[0].child; at; at = division->node[at].sibling) {
+		const struct why_node *node = &division->node[at];
+
+		if (!node->child || !node->label || node->kind == WHY_RUN ||
+		    node->kind == WHY_READY || node->kind == WHY_FAULT)
+			continue;
+		++*count;
+		if (!found || node->ns > division->node[found].ns)
+			found = at;
+	}
+	return found;
+}
+
+/*
+ * Writes the first lines if many processes together are the cause: their programs, and what they
+ * did. The chain has the greatest wait of the thread.
+ */
+static void put_crowd(const struct page *page, const struct window *window,
+		      const struct crowd *crowd)
+{
+	char text[BRIEF_BYTES], each[BRIEF_BYTES];
+	size_t waits;
+	const uint32_t part = greatest_wait(page->division, &waits);
+
+	out_printf(page->out, "Cause: %.1f %% of that time (%s): %zu processes, each with a small "
+		   "part, on average %s: ", why_text_percent(page, crowd->ns),
+		   brief_ns(text, (double)crowd->ns), crowd->processes,
+		   brief_ns(each, (double)crowd->ns / (double)crowd->processes));
+	for (size_t i = 0; i < CROWD_PROGRAMS && i < crowd->programs; i++) {
+		const struct crowd_program *program = &crowd->program[i];
+
+		out_printf(page->out, "%s%zu of ", i ? ", " : "", program->processes);
+		put_label(page->out, *program->name ? program->name : "an unknown program");
+		out_printf(page->out, " (%.1f %%)", why_text_percent(page, program->ns));
+	}
+	out_printf(page->out, "%s.\nChain: ", crowd->programs > CROWD_PROGRAMS ?
+		   ", and others" : "");
+	put_thread(page, window->thread, root_pid(page));
+	if (part) {
+		out_str(page->out, " -> ");
+		if (waits > 1)
+			out_printf(page->out, "%zu waits, such as ", waits);
+		put_label(page->out, page->division->node[part].label);
+		put_often(page->out, &page->division->node[part]);
+	}
+	out_printf(page->out, " -> these processes.\nProcesses: they ran%s for %.1f %% of that "
+		   "time", page->why->history.has_states ? "" : ", or were ready to run,",
+		   why_text_percent(page, crowd->run_ns));
+	if (page->why->history.has_states)
+		out_printf(page->out, " and had no CPU for %.1f %%",
+			   why_text_percent(page, crowd->ready_ns));
+	if (why_text_percent(page, crowd->silent_ns) >= LEAST)
+		out_printf(page->out, "; %.1f %% have no event, such as their begin and end",
+			   why_text_percent(page, crowd->silent_ns));
+	out_str(page->out, ".\n");
+}
+
 /* Writes the first lines. The greatest cause is the answer. */
 static void put_summary(const struct page *page, const struct window *window,
-			const struct why_causes *causes)
+			const struct why_causes *causes, const struct crowd *crowd)
 {
 	const struct history_thread *thread = &page->why->history.thread[window->thread];
 	char text[BRIEF_BYTES];
@@ -509,6 +576,13 @@ static void put_summary(const struct page *page, const struct window *window,
 		out_printf(page->out, "Cause: unknown; thread %d recorded %llu event%s, and none "
 			   "of them says why.\n", (int)thread->tid,
 			   (unsigned long long)thread->events, text_plural(thread->events));
+		return;
+	}
+	if (crowd) {
+		put_crowd(page, window, crowd);
+		put_repeats(page, window);
+		put_load(page, window);
+		put_limit(page, window);
 		return;
 	}
 	out_printf(page->out, "Cause: %.1f %% of that time (%s): ",
@@ -739,18 +813,25 @@ static void put_next_step(const struct page *page, const struct why_causes *caus
 			"also records them.\n");
 }
 
-void why_text(struct out *out, const struct why *why, const struct window *window,
-	      const struct division *division, const struct why_causes *causes)
+int why_text(struct out *out, const struct why *why, const struct window *window,
+	     const struct division *division, const struct why_causes *causes)
 {
 	struct page page = {
 		.out = out, .why = why, .division = division,
 		.whole = (double)division->node[0].ns,
 	};
 
-	put_summary(&page, window, causes);
+	struct crowd crowd;
+	bool is_crowd;
+	const int err = crowd_find(division, causes, &crowd, &is_crowd);
+
+	if (err)
+		return err;
+	put_summary(&page, window, causes, is_crowd ? &crowd : NULL);
 	put_parts(&page);
 	put_causes(&page, causes);
 	put_next_step(&page, causes);
+	return 0;
 }
 
 /*
