@@ -3,9 +3,11 @@
  * base/memory.c - reads the limits of memory from /proc/meminfo and from the control groups.
  *
  * A group's memory includes the pages of files that its processes have read, and caches of the
- * kernel. The kernel frees these pages and caches before it kills a process, so all of them count
- * as available here. MemAvailable of /proc/meminfo counts only a part of such pages. So the library
- * may create a stream for which there is too little memory, but it refuses no stream that fits.
+ * kernel. The kernel frees these pages and caches before it kills a process, so they count as
+ * available here (in version 1 only the pages of files). The limit of a group thus refuses no
+ * stream that fits, but may permit a stream for which there is too little memory. MemAvailable of
+ * /proc/meminfo counts only a part of such pages, so the limit of the machine may also refuse a
+ * stream that fits.
  */
 #include "base/memory.h"
 
@@ -103,8 +105,8 @@ static bool has_memory(const char *names, const char *end)
 }
 
 /*
- * Finds the path of the process's group in a row of `groups`, "ID:CONTROLLERS:PATH". Version 2 has
- * no controllers. Returns the length of the path, or 0 if there is no such row.
+ * Finds the path of the process's group in a row of `groups`, "ID:CONTROLLERS:PATH". In the row of
+ * version 2, CONTROLLERS is empty. Returns the length of the path, or 0 if there is no such row.
  */
 static size_t find_group(const char *groups, bool is_second, const char **path)
 {
@@ -125,9 +127,10 @@ static size_t find_group(const char *groups, bool is_second, const char **path)
 }
 
 /*
- * The path may belong to another view of the file system: in a container, the folder `mount` often
- * is the container's group itself. Groups that do not exist there have no limit, and the last
- * folder that is examined is `mount`.
+ * Returns the least memory that the group and the groups above it leave. `path` may belong to
+ * another view of the file system: in a container, `mount` often is the folder of the container's
+ * group itself. A folder that does not exist below `mount` counts as a group without a limit. The
+ * last folder that is examined is `mount`.
  */
 static uint64_t groups_room(const char *mount, const char *path, size_t len,
 			    const struct version *version)

@@ -64,7 +64,7 @@ struct tally {
 };
 
 /*
- * Adds the number of records since the word appeared to the line of the type. The parameter
+ * Adds to the line of the type the number of records since the word appeared. The parameter
  * `records` is the present value of run.records.
  */
 static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
@@ -100,8 +100,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	struct ptx_log_run run;
 
 	/*
-	 * If the result is false, the block's table of threads has no recent entry for this thread.
-	 * ptx_log_append() then makes an entry.
+	 * If the result is false, the appender's recent[] does not have this thread.
+	 * ptx_log_append() then finds or makes the thread's entry in the block's table.
 	 */
 	if (!ptx_log_run_begin(flush->log, source->ident.pid, source->ident.tid,
 			       source->ident.thread, &run))

@@ -57,8 +57,8 @@ static void writer_here(struct ptx_log_writer *writer)
 
 	writer->pid = ptx_proc_own();
 	/*
-	 * The start time is converted to the first time namespace, so that the processes of all
-	 * time namespaces get the same value.
+	 * The start time is converted to that of the initial time namespace, so that the processes
+	 * of all time namespaces get the same value.
 	 */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
@@ -119,7 +119,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	if (!uname(&machine))
 		memcpy(origin->host, machine.nodename,
 		       strnlen(machine.nodename, sizeof(origin->host) - 1));
-	/* Callers are public functions, which keep errno. */
+	/* The public functions that lead here keep errno. */
 	errno = saved;
 }
 

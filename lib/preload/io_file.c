@@ -132,8 +132,8 @@ SHIM_INT(openpty, IO_OPENPTY,
 	 (master, slave, name, mode, size), (result ? -1 : *master, result ? -1 : *slave), (), ())
 
 /*
- * The next functions write memory back to its file, or keep memory in RAM. Their events belong to
- * the family alloc, like those of mmap(2).
+ * The functions below act on mapped memory: they write it back to its file, lock it in RAM or
+ * unlock it, advise, or protect it. Their events belong to the family alloc, like those of mmap(2).
  */
 SHIM_INT(msync, ALLOC_MSYNC, (void *address, size_t size, int flags), (address, size, flags),
 	 (flags), ((int64_t)(uintptr_t)address, (int64_t)size), ())

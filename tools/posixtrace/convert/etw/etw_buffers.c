@@ -26,7 +26,7 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 struct list { /* the state of etw_list_buffers() */
 	struct etw_file *file;
 	struct findings *f;
-	/* numbers of buffers whose flags report lost events, and lost buffers */
+	/* how many buffers have the flag of lost events, and how many the flag of lost buffers */
 	uint32_t lost_events, lost_buffers;
 	bool processor_reported, sizes_differ;
 };
@@ -174,8 +174,8 @@ static int by_order(const void *a, const void *b)
 
 /*
  * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
- * buffer. The function compares the counts in the log's header with the list. A finding reports a
- * difference, which is not an error.
+ * buffer. The function compares the number of buffers in the log's header with the list. A finding
+ * reports a difference, which is not an error, and other findings report losses.
  */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "convert/octets.h"
 
-/* A merge writes descriptions as classic events of this class. */
+/* When Windows merges logs, the merge writes descriptions as classic events of this class. */
 static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 	0xc1, 0xf6, 0xcc, 0xbb, 0xd1, 0x6c, 0xc4, 0x48,
 	0x80, 0xff, 0x83, 0x94, 0x82, 0xe3, 0x76, 0x71,
@@ -28,7 +28,8 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 #define MANIFEST_CHUNKS_MAX 256
 #define MANIFESTS_MAX 1024
 
-#define LAYOUTS_MAX 65536 /* greatest number of layouts; a conversion has no more event types */
+/* The greatest number of layouts. A conversion has fewer event types (convert/types.c). */
+#define LAYOUTS_MAX 65536
 /*
  * The greatest number of fields of all layouts together. The limit is needed because many events of
  * a manifest can use one list of fields, and each of these events has a copy of the list.

@@ -200,8 +200,8 @@ void columns_header(struct out *out, const struct columns *columns)
 }
 
 /*
- * Returns the column at which the text of an event begins. The further lines of the text also begin
- * at this column. They have no values in the columns before it.
+ * Returns the margin: the column at which the text of an event of level APPL begins. Each further
+ * level adds LEVEL_WIDTH. The further lines of a text have only blanks up to there.
  */
 static size_t columns_margin(const struct columns *columns)
 {
@@ -214,9 +214,9 @@ static size_t columns_margin(const struct columns *columns)
 }
 
 /*
- * Prints an event. The further lines of its text begin exactly below the first line of the text: at
- * the margin plus the indentation of the level. The difference of the next event is computed from
- * the time of this event.
+ * Prints an event. The further lines of its text begin at the margin plus the indentation of the
+ * level. This is exactly below the first line, unless a value was wider than its column. The
+ * difference of the next event is computed from the time of this event.
  */
 void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
 		   enum level level, const char *text, size_t len)

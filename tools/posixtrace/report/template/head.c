@@ -67,7 +67,7 @@ static bool head_digits(struct lex *lex, uint64_t *value)
 }
 
 /*
- * Reads a version. A letter, a digit or _ directly behind the version is an error. So 1.0a is not
+ * Reads a version. A letter or _ directly behind the version is an error. So 1.0a is not
  * the version 1.0 with a word behind it.
  */
 static bool read_version(struct lex *lex, struct template *template)
@@ -138,8 +138,8 @@ static bool read_template(struct parse *parse, struct template *template)
 }
 
 /*
- * Reads a line that removes a template. It is not an error if no template has this key, because
- * perhaps only another version of an earlier file defines such a template.
+ * Reads a line that removes a template. It is not an error if no loaded template has this key.
+ * Perhaps another edition of a template file that was loaded before has one.
  */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {
