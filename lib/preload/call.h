@@ -13,8 +13,9 @@
  * The schema of the event type is "ns time; errno error;", then the 32-bit fields, the 64-bit
  * fields and the strings. The wrapper evaluates the expressions of fields before the call, with -1
  * as the result: the event has these values if the thread is cancelled in the call. The wrapper
- * evaluates them again after the call. The expressions must not dereference memory of the program
- * unless the call succeeded.
+ * evaluates them again after the call. The expressions must not dereference memory of the program,
+ * except memory that a call which succeeded has written. A wrapper that records a part of another
+ * argument copies this part before it uses SHIM_TRACE() (DESIGN).
  *
  * Threads   any; signals and errors: as in shim.h.
  */
@@ -171,16 +172,19 @@ struct shim_wrapped {
 
 /*
  * A function whose event is a struct with the function's name at its end, in the array `by`.
- * wanted_ is false for calls without an event. finish_ stores the results into `data` after the
- * call. The event of a cancelled call has the error ECANCELED and the name; its other fields are 0.
+ * wanted_ is false for calls without an event. before_ runs before the call and may declare
+ * variables. finish_ stores the results into `data` after the call. The event of a cancelled call
+ * has the error ECANCELED and the name; its other fields are 0.
  */
-#define SHIM_BY(result_type, name, type, otherwise, params, args, wanted_, struct_, finish_) \
+#define SHIM_BY(result_type, name, type, otherwise, params, args, wanted_, struct_, before_, \
+		finish_) \
 	SHIM_NEXT(name, otherwise); \
 	SHIM_WRAPPER result_type name params \
 	{ \
 		if (!(wanted_) || !shim_on_alone(type)) \
 			return next(name) args; \
 		struct struct_ data = { .error = ECANCELED, .by = #name }; \
+		before_; \
 		SHIM_CALL(type, data); \
 		call.len = offsetof(struct struct_, by) + sizeof #name; \
 		result_type result = next(name) args; \

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "preload/io.h"
@@ -31,14 +32,15 @@ struct open_data {
 };
 
 /*
- * Completes the data after the call. The path is copied only now, when the result is known: if the
- * kernel could not read the path, this code must not read it either.
+ * Completes the data after the call. `len` bytes of the path were copied before the call: a thread
+ * that opens the other end of a FIFO may free the path before this call returns.
  */
-static void finish_open(struct shim_call *call, struct open_data *data, const char *path)
+static void finish_open(struct shim_call *call, struct open_data *data, const char *path,
+			size_t len)
 {
 	data->error = data->fd < 0 ? errno : 0;
 	call->len = offsetof(struct open_data, path) +
-		    shim_text_after(data->path, sizeof data->path, path, data->error);
+		    shim_text_finish(data->path, sizeof data->path, path, len, data->error);
 }
 
 /*
@@ -60,9 +62,9 @@ void shim_put_open(const struct shim_opened *opened, const void *caller)
 	};
 	struct shim_call call = { .len = 0 };
 
-	/* The duration ends before the path is copied, as for the wrappers. */
 	data.time = shim_now() - opened->began;
-	finish_open(&call, &data, opened->path);
+	memcpy(data.path, opened->text, opened->len);
+	finish_open(&call, &data, opened->path, opened->len);
 	shim_put(IO_OPEN, &data, call.len, caller);
 }
 
@@ -74,11 +76,12 @@ void shim_put_open(const struct shim_opened *opened, const void *caller)
 	 */ \
 	do { \
 		struct open_data data = OPEN_DATA(folder_, flags_, mode_); \
+		const size_t len = shim_text_unsure(data.path, sizeof data.path, (path_)); \
 		SHIM_CALL(IO_OPEN, data); \
-		call.len = offsetof(struct open_data, path); \
+		call.len = offsetof(struct open_data, path) + len; \
 		data.fd = (call_); \
 		/* For a call that returns, finish_open() sets the length again. */ \
-		finish_open(&call, &data, (path_)); \
+		finish_open(&call, &data, (path_), len); \
 		return data.fd; \
 	} while (0)
 

@@ -8,14 +8,22 @@
 #ifndef PTX_PRELOAD_IO_H
 #define PTX_PRELOAD_IO_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* A call that has returned. `began` is shim_now() before it; fd is -1 after an error. */
+#include "preload/text.h"
+
+/*
+ * A call that has returned. `began` is shim_now() before it; fd is -1 after an error. `text` has
+ * the `len` bytes of the path that shim_text_unsure() has copied before the call.
+ */
 struct shim_opened {
 	uint64_t began;
 	int fd, folder;
 	uint32_t flags, mode;
 	const char *path; /* any pointer */
+	size_t len;
+	char text[SHIM_TEXT];
 };
 
 /* Records the call. errno is that of the call. Threads and signals as shim.h. */

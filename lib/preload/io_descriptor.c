@@ -51,23 +51,30 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		va_end(list); \
 		if (!shim_on(IO_FCNTL)) \
 			return next(name)(fd, command, value); \
+		const int lock = lock_of(command, value); \
 		/* \
 		 * Only -1 is an error: F_GETOWN returns a negative number for a group of \
 		 * processes. For commands without a value the event has 0. \
 		 */ \
 		SHIM_TRACE(int, IO_FCNTL, next(name)(fd, command, value), \
 			   result == -1 ? errno : 0, \
-			   (fd, command, result, result == -1 ? -1 : lock_of(command, value)), \
+			   (fd, command, result, result == -1 ? -1 : lock), \
 			   (has_value(command) ? value : 0), ()); \
 	}
 
-/* Returns the type of a lock that the kernel has set or removed, -1 for other commands. */
+/*
+ * Returns the type of a lock that the kernel will set or remove; -1 for other commands, or if the
+ * struct cannot be read. The wrapper calls this function before the call: a thread that has waited
+ * for the lock may free the struct as soon as the kernel has removed the lock.
+ */
 static int lock_of(int command, long value)
 {
+	short type = -1;
+
 	if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
 	    command == F_OFD_SETLKW)
-		return ((const struct flock *)value)->l_type;
-	return -1;
+		shim_copy_input(&type, &((const struct flock *)value)->l_type, sizeof type);
+	return type;
 }
 
 /* Returns whether the command has a third argument. */
@@ -155,12 +162,27 @@ SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old,
  */
 SHIM_INT(epoll_create, NET_EPOLL_CREATE, (int size), (size), (result, 0), (), ())
 SHIM_INT(epoll_create1, NET_EPOLL_CREATE, (int flags), (flags), (result, flags), (), ())
-/* If the call succeeded, the kernel has read *event, so the wrapper can read it, too. */
-SHIM_INT(epoll_ctl, NET_EPOLL_CTL,
-	 (int epoll, int operation, int fd, struct epoll_event *event),
-	 (epoll, operation, fd, event),
-	 (epoll, operation, fd,
-	  result || operation == EPOLL_CTL_DEL || !event ? 0 : (int32_t)event->events), (), ())
+
+SHIM_NEXT(epoll_ctl, shim_no_number);
+SHIM_WRAPPED(epoll_ctl, NET_EPOLL_CTL);
+
+/*
+ * epoll_ctl(2). The events are copied before the call: a thread that waits for the descriptor may
+ * serve the connection and free its memory, which may contain *event. If the events cannot be
+ * copied, or if the call fails, the field `events` is 0.
+ */
+SHIM_WRAPPER int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	uint32_t events = 0;
+
+	if (!shim_on_alone(NET_EPOLL_CTL))
+		return next(epoll_ctl)(epoll, operation, fd, event);
+	if (operation != EPOLL_CTL_DEL)
+		shim_copy_input(&events, event, sizeof events);
+	SHIM_TRACE(int, NET_EPOLL_CTL, next(epoll_ctl)(epoll, operation, fd, event),
+		   result == -1 ? errno : 0,
+		   (epoll, operation, fd, result ? 0 : (int32_t)events), (), ());
+}
 
 /*
  * The next two functions change properties of memory. Their events belong to the family alloc, like

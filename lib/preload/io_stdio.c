@@ -23,9 +23,31 @@ struct fopen_data {
 #define MODE_BYTES 16
 
 /*
- * fopen() and fopen64() are one function on 64-bit systems. The texts are copied after the call,
- * when it is known whether the C library could read them.
+ * Copies the mode and the path before the call, as open() does (io.c). Returns the number of bytes.
  */
+static size_t copy_names(char text[SHIM_TEXT], const char *mode, const char *path)
+{
+	const size_t len = shim_text_unsure(text, MODE_BYTES, mode);
+
+	return len + shim_text_unsure(text + len, SHIM_TEXT - len, path);
+}
+
+/*
+ * Called after a call before which copy_names() has copied `len` bytes. In a quiet process one of
+ * the texts may be empty because nothing showed that it was readable. Both are then copied again.
+ */
+static size_t finish_names(char text[SHIM_TEXT], const char *mode, const char *path, size_t len,
+			   int error)
+{
+	size_t mode_len;
+
+	if (!shim_is_quiet() || (text[0] && text[len - 2]))
+		return len;
+	mode_len = shim_text_after(text, MODE_BYTES, mode, error);
+	return mode_len + shim_text_after(text + mode_len, SHIM_TEXT - mode_len, path, error);
+}
+
+/* fopen() and fopen64() are one function on 64-bit systems. */
 #define FOPEN(name) \
 	SHIM_NEXT(name, shim_no_pointer); \
 	SHIM_WRAPPER FILE *name(const char *path, const char *mode) \
@@ -35,12 +57,13 @@ struct fopen_data {
 		FILE *file; \
 		if (!shim_on(IO_FOPEN)) \
 			return next(name)(path, mode); \
+		len = copy_names(data.text, mode, path); \
 		/* If the thread is cancelled in the C library, the event has these values. */ \
 		data.fd = -1; \
 		data.error = ECANCELED; \
 		data.file = 0; \
 		SHIM_CALL(IO_FOPEN, data); \
-		call.len = offsetof(struct fopen_data, text); \
+		call.len = offsetof(struct fopen_data, text) + len; \
 		file = next(name)(path, mode); \
 		data.error = file ? 0 : errno; \
 		data.file = (uint64_t)(uintptr_t)file; \
@@ -48,9 +71,8 @@ struct fopen_data {
 		 * A reader of the log finds later calls on the stream's file by this descriptor. \
 		 */ \
 		data.fd = file ? fileno(file) : -1; \
-		len = shim_text_after(data.text, MODE_BYTES, mode, data.error); \
-		len += shim_text_after(data.text + len, sizeof data.text - len, path, data.error); \
-		call.len += len; \
+		len = finish_names(data.text, mode, path, len, data.error); \
+		call.len = offsetof(struct fopen_data, text) + len; \
 		return file; \
 	}
 
@@ -69,17 +91,16 @@ FOPEN(fopen64)
 		FILE *file; \
 		if (!shim_on(IO_FOPEN)) \
 			return next(name) args; \
+		const size_t len = copy_names(data.text, mode_, NULL); \
 		data.fd = -1; \
 		data.error = ECANCELED; \
 		data.file = 0; \
 		SHIM_CALL(IO_FOPEN, data); \
-		call.len = offsetof(struct fopen_data, text); \
+		call.len = offsetof(struct fopen_data, text) + len; \
 		file = next(name) args; \
 		data.error = file ? 0 : errno; \
 		data.file = (uint64_t)(uintptr_t)file; \
 		data.fd = file ? fileno(file) : -1; \
-		call.len += shim_text_unsure(data.text, MODE_BYTES, mode_); \
-		call.len += shim_text((char *)&data + call.len, MODE_BYTES, NULL); \
 		return file; \
 	}
 
@@ -115,6 +136,7 @@ struct freopen_data {
 		FILE *file; \
 		if (!shim_on(IO_FREOPEN)) \
 			return next(name)(path, mode, stream); \
+		len = copy_names(data.text, mode, path); \
 		/* A stream of memory has no descriptor, and fileno() sets errno. */ \
 		const int saved = errno; \
 		data.old = fileno(stream); \
@@ -123,13 +145,12 @@ struct freopen_data {
 		data.error = ECANCELED; \
 		data.file = (uint64_t)(uintptr_t)stream; \
 		SHIM_CALL(IO_FREOPEN, data); \
-		call.len = offsetof(struct freopen_data, text); \
+		call.len = offsetof(struct freopen_data, text) + len; \
 		file = next(name)(path, mode, stream); \
 		data.error = file ? 0 : errno; \
 		data.fd = file ? fileno(file) : -1; \
-		len = shim_text_unsure(data.text, MODE_BYTES, mode); \
-		len += shim_text_after(data.text + len, sizeof data.text - len, path, data.error); \
-		call.len += len; \
+		len = finish_names(data.text, mode, path, len, data.error); \
+		call.len = offsetof(struct freopen_data, text) + len; \
 		return file; \
 	}
 

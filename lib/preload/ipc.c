@@ -33,8 +33,8 @@ struct semop_data {
 };
 
 /*
- * Stores the result and the first operation. If one of the three errors below ends the wait, the
- * kernel has read the operations. After any other error they may be unreadable.
+ * Stores the result and the first operation, of which the wrapper has a copy. The kernel has used
+ * the operation if the call succeeded, or if one of the three errors below ended the wait.
  */
 static void semop_finish(struct semop_data *data, int result, const struct sembuf *operation)
 {
@@ -46,6 +46,10 @@ static void semop_finish(struct semop_data *data, int result, const struct sembu
 	data->flags = (uint16_t)operation->sem_flg;
 }
 
+/*
+ * The first operation is copied before the call: a thread that the call wakes may free the memory.
+ * If the operation cannot be copied, the fields have 0.
+ */
 #define SEMOP(name, params, args) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
@@ -55,9 +59,11 @@ static void semop_finish(struct semop_data *data, int result, const struct sembu
 		struct semop_data data = { \
 			.error = ECANCELED, .id = id, .operations = (uint32_t)count \
 		}; \
+		struct sembuf first = { 0 }; \
+		shim_copy_input(&first, operations, sizeof first); \
 		SHIM_CALL(IPC_SEMOP, data); \
 		int result = next(name) args; \
-		semop_finish(&data, result, operations); \
+		semop_finish(&data, result, &first); \
 		return result; \
 	}
 
@@ -122,10 +128,24 @@ static int64_t message_type(const void *message)
 	return type;
 }
 
-/* msgsnd(2) waits while the queue is full. If the call fails, the message may be unreadable. */
-SHIM_INT(msgsnd, IPC_MSGSND, (int id, const void *message, size_t size, int flags),
-	 (id, message, size, flags), (id, flags),
-	 ((int64_t)size, result == 0 ? message_type(message) : 0), ())
+SHIM_NEXT(msgsnd, shim_no_number);
+SHIM_WRAPPED(msgsnd, IPC_MSGSND);
+
+/*
+ * msgsnd(2) waits while the queue is full. The type is copied before the call: the receiver may
+ * free the memory. If the type cannot be copied, or if the call fails, the field `type` is 0.
+ */
+SHIM_WRAPPER int msgsnd(int id, const void *message, size_t size, int flags)
+{
+	long type = 0;
+
+	if (!shim_on_alone(IPC_MSGSND))
+		return next(msgsnd)(id, message, size, flags);
+	shim_copy_input(&type, message, sizeof type);
+	SHIM_TRACE(int, IPC_MSGSND, next(msgsnd)(id, message, size, flags),
+		   result == -1 ? errno : 0, (id, flags),
+		   ((int64_t)size, result == 0 ? (int64_t)type : 0), ());
+}
 
 /* msgrcv(2). `asked` is the type that the program asks for, and `type` that of the message. */
 SHIM_TRACED(ssize_t, msgrcv, IPC_MSGRCV, shim_no_number,

@@ -5,6 +5,7 @@
  * The events of socket(), socketpair(), listen() and shutdown() are recorded after the call and
  * have no duration.
  */
+#include <string.h>
 #include <sys/socket.h>
 
 #include "preload/address.h"
@@ -74,24 +75,34 @@ struct named {
 };
 
 /*
- * Formats an address that the program passed to a call. If the call failed, it may not have read
- * the address. If the address is then in unreadable memory, the text is empty.
+ * Formats an address that the program passes to a call, before the call. If the address is in
+ * unreadable memory, or if a quiet process cannot determine that, the text is empty.
  */
-static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
+static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes)
 {
 	/*
 	 * At most this number of bytes is formatted, so no more bytes need be readable. The kernel
 	 * refuses a call with a greater length before it reads the address.
 	 */
 	const size_t most = sizeof(struct sockaddr_storage);
-	bool is_read = !error || shim_can_read(address, bytes < most ? bytes : most);
+	bool is_readable = shim_can_read(address, bytes < most ? bytes : most);
 
-	return shim_address(to, is_read ? address : NULL, bytes);
+	return shim_address(to, is_readable ? address : NULL, bytes);
 }
 
 /*
- * connect() and bind(). The address is formatted after the call, when it is known whether the
- * address was readable. before_ is a statement that runs before the call.
+ * Formats the address after a call that succeeded in a quiet process, if nothing showed before the
+ * call that the address was readable. Returns the length of the text.
+ */
+static size_t put_missing(char *to, const struct sockaddr *address, socklen_t bytes, size_t len,
+			  int error)
+{
+	return *to || error || !shim_is_quiet() ? len : shim_address(to, address, bytes);
+}
+
+/*
+ * connect() and bind(). The address is formatted before the call: the thread that accepts a
+ * connection may free the memory. before_ is a statement that runs before the call.
  */
 #define NAMED(name, type, before_) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -99,36 +110,38 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
 	{ \
 		if (!shim_on(type)) \
 			return next(name)(fd, address, bytes); \
-		before_; \
 		/* Only the part up to call.len is recorded. */ \
 		struct named data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
+		size_t len = put_readable(data.address, address.__sockaddr__, bytes); \
+		before_; \
 		SHIM_CALL(type, data); \
-		call.len = offsetof(struct named, address); \
+		call.len = offsetof(struct named, address) + len; \
 		int result = next(name)(fd, address, bytes); \
 		data.error = result < 0 ? errno : 0; \
-		call.len += put_readable(data.address, address.__sockaddr__, bytes, data.error); \
+		call.len = offsetof(struct named, address) + \
+			   put_missing(data.address, address.__sockaddr__, bytes, len, \
+				       data.error); \
 		return result; \
 	}
 
 /*
  * Records that connect() begins. If connect() waits until the program is killed, it has no other
- * event. The address may be unreadable memory.
+ * event. `address` is a text of `bytes` bytes.
  */
-static void begin_connect(int fd, const struct sockaddr *address, socklen_t bytes,
-			  const void *caller)
+static void begin_connect(int fd, const char *address, size_t bytes, const void *caller)
 {
 	struct {
 		int32_t fd;
 		char address[SHIM_ADDRESS_TEXT];
-	} data = { .fd = fd };
-	size_t len = offsetof(__typeof__(data), address);
+	} data;
 
 	if (!*shim_switch[NET_CONNECTING] || !shim_records(NET_CONNECTING))
 		return;
-	len += put_readable(data.address, address, bytes, EFAULT);
-	shim_put(NET_CONNECTING, &data, len, caller);
+	data.fd = fd;
+	memcpy(data.address, address, bytes);
+	shim_put(NET_CONNECTING, &data, offsetof(__typeof__(data), address) + bytes, caller);
 }
 
 /*
@@ -136,7 +149,7 @@ static void begin_connect(int fd, const struct sockaddr *address, socklen_t byte
  * established.
  */
 NAMED(connect, NET_CONNECT,
-      begin_connect(fd, address.__sockaddr__, bytes, shim_caller()))
+      begin_connect(fd, data.address, len, shim_caller()))
 SHIM_ALIAS(__connect, connect);
 NAMED(bind, NET_BIND, (void)0)
 

@@ -31,10 +31,10 @@ static uint64_t option_of(int level, int option)
 }
 
 /*
- * Returns the value of an option, or 0 if the value is no number. After an error the kernel may not
- * have read or written the value, so the function then checks first whether the value is readable.
+ * Returns the value of an option, or 0 if the value is no number. If the kernel has not written the
+ * value, the function checks first whether the value is readable.
  */
-static int64_t number_at(const void *value, socklen_t bytes, int error)
+static int64_t number_at(const void *value, socklen_t bytes, bool is_written)
 {
 	/* The value may be at any address; memcpy() needs no alignment. */
 	int8_t byte;
@@ -43,7 +43,7 @@ static int64_t number_at(const void *value, socklen_t bytes, int error)
 	int64_t number;
 
 	if (!value || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) ||
-	    (error && !shim_can_read(value, bytes)))
+	    (!is_written && !shim_can_read(value, bytes)))
 		return 0;
 	switch (bytes) {
 	case 1:
@@ -63,10 +63,7 @@ static int64_t number_at(const void *value, socklen_t bytes, int error)
 SHIM_NEXT(setsockopt, shim_no_number);
 SHIM_WRAPPED(setsockopt, NET_SETSOCKOPT);
 
-/*
- * setsockopt(2). The value is read after the call: if the call succeeded, the kernel has read the
- * value. If another thread changes the value meanwhile, the event has the later value.
- */
+/* setsockopt(2). The value is read before the call, like every argument (DESIGN). */
 SHIM_WRAPPER int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
 	struct option_data data = {
@@ -77,10 +74,10 @@ SHIM_WRAPPER int setsockopt(int fd, int level, int option, const void *value, so
 
 	if (!shim_on_alone(NET_SETSOCKOPT))
 		return next(setsockopt)(fd, level, option, value, bytes);
+	data.value = number_at(value, bytes, false);
 	SHIM_CALL(NET_SETSOCKOPT, data);
 	result = next(setsockopt)(fd, level, option, value, bytes);
 	data.error = result ? errno : 0;
-	data.value = number_at(value, bytes, data.error);
 	return result;
 }
 
@@ -110,7 +107,7 @@ SHIM_WRAPPER int getsockopt(int fd, int level, int option, void *__restrict valu
 	 */
 	if (!result) {
 		data.bytes = *bytes;
-		data.value = number_at(value, *bytes, 0);
+		data.value = number_at(value, *bytes, true);
 	}
 	return result;
 }

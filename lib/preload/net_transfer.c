@@ -28,9 +28,9 @@ struct message {
 #define MESSAGE_BYTES offsetof(struct message, address)
 
 /*
- * The wrapper of a function that sends or receives. room_ is evaluated before the call. after_ is a
- * statement that runs after the call and may add the address. form_ and at_ describe the memory of
- * the message.
+ * The wrapper of a function that sends or receives. room_ is evaluated before the call; it is the
+ * room for the address, or the length of the text of a destination. after_ is a statement that runs
+ * after the call and may add the address. form_ and at_ describe the memory of the message.
  */
 #define MESSAGE(result_type, name, type, params, args, size_, room_, after_, form_, at_) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -79,13 +79,26 @@ MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_
 	(fd, buffer, size, limit, flags), size, 0, (void)0, SHIM_FLAT, buffer)
 
 /*
- * Adds the destination. After an error the text is empty, because the call may not have read the
- * address.
+ * Formats the destination before the call, and returns the length of the text. As soon as the
+ * message is sent, its receiver may free the memory of the address. The kernel reads at most a
+ * struct sockaddr_storage. If the address cannot be read, the text is empty. It is also empty if
+ * `address` is NULL, as on a connected socket.
  */
-static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
+static socklen_t put_target(struct message *data, const struct sockaddr *address, socklen_t bytes)
 {
-	/* On a connected socket, `address` may be NULL. The text is then empty. */
-	return shim_address(data->address, data->error ? NULL : address, bytes);
+	const size_t most = sizeof(struct sockaddr_storage);
+	const bool is_readable = address && shim_can_read(address, bytes < most ? bytes : most);
+
+	return (socklen_t)shim_address(data->address, is_readable ? address : NULL, bytes);
+}
+
+/*
+ * Returns the length of the text that put_target() has written before the call. If the kernel has
+ * not used the address, the text becomes empty.
+ */
+static size_t sent_to(struct message *data, size_t len, bool is_used)
+{
+	return is_used ? len : shim_address(data->address, NULL, 0);
 }
 
 /*
@@ -105,8 +118,9 @@ static size_t received_from(struct message *data, const struct sockaddr *address
 MESSAGE(ssize_t, sendto, NET_SENDTO,
 	(int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
 	 socklen_t bytes),
-	(fd, buffer, size, flags, address, bytes), size, bytes,
-	call.len += sent_to(&data, address.__sockaddr__, room), SHIM_FLAT, buffer)
+	(fd, buffer, size, flags, address, bytes), size,
+	put_target(&data, address.__sockaddr__, bytes),
+	call.len += sent_to(&data, room, !data.error), SHIM_FLAT, buffer)
 MESSAGE(ssize_t, recvfrom, NET_RECVFROM,
 	(int fd, void *buffer, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *bytes),
 	(fd, buffer, size, flags, address, bytes), size,
@@ -122,8 +136,21 @@ MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 /*
  * The messages of the functions below are described by structs of the program, which may be invalid
  * before the call. A struct mmsghdr begins with a struct msghdr, so `first` may point to either.
- * Returns the number of bytes that the program has provided for the address, or the length of the
- * address to which it sends.
+ * For a call that sends, formats the destination of the first message. Returns the length of the
+ * text.
+ */
+static socklen_t message_destination(struct message *data, const void *first)
+{
+	struct msghdr header;
+
+	if (!first || !shim_copy_input(&header, first, sizeof header))
+		return put_target(data, NULL, 0);
+	return put_target(data, header.msg_name, header.msg_namelen);
+}
+
+/*
+ * For a call that receives, returns the number of bytes that the program has provided for the
+ * address of the first message.
  */
 static socklen_t message_room(const void *first)
 {
@@ -134,11 +161,11 @@ static socklen_t message_room(const void *first)
 }
 
 /*
- * Adds the address of the first message: its destination, or its sender if the program requested
- * it. On a connected socket the text is usually empty. If the result is less than `least`, the
- * kernel has not used the struct. The result of sendmsg() is a size, which may be 0.
+ * Adds the sender of the first message, if the program requested it. On a connected socket the text
+ * is usually empty. If the result is less than `least`, the kernel has not used the struct. Else
+ * the kernel has written to the struct and to the address at the end of the call.
  */
-static size_t message_address(struct message *data, const void *first, socklen_t room, int least)
+static size_t message_sender(struct message *data, const void *first, socklen_t room, int least)
 {
 	const struct msghdr *header = data->result >= least && room ? first : NULL;
 
@@ -148,19 +175,24 @@ static size_t message_address(struct message *data, const void *first, socklen_t
 }
 
 /*
- * The wrapper of a function whose messages are structs. The event has the first message's address.
+ * The wrappers of functions whose messages are structs. The event has the first message's address.
+ * If the result is less than least_, there was no first message. The result of sendmsg() is a size,
+ * which may be 0.
  */
-#define MESSAGES(result_type, name, type, params, args, size_, least_, form_, at_) \
-	MESSAGE(result_type, name, type, params, args, size_, message_room(at_), \
-		call.len += message_address(&data, at_, room, least_), form_, at_)
+#define SENDS(result_type, name, params, args, size_, least_, form_, at_) \
+	MESSAGE(result_type, name, NET_SENDMSG, params, args, size_, \
+		message_destination(&data, at_), \
+		call.len += sent_to(&data, room, data.result >= (least_)), form_, at_)
+#define RECEIVES(result_type, name, params, args, size_, least_, form_, at_) \
+	MESSAGE(result_type, name, NET_RECVMSG, params, args, size_, message_room(at_), \
+		call.len += message_sender(&data, at_, room, least_), form_, at_)
 
-MESSAGES(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
-	 (fd, message, flags), 1, 0, SHIM_MESSAGE, message)
-MESSAGES(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),
-	 (fd, message, flags), 1, 0, SHIM_MESSAGE, message)
-MESSAGES(int, sendmmsg, NET_SENDMSG,
-	 (int fd, struct mmsghdr *messages, unsigned count, int flags),
-	 (fd, messages, count, flags), count, 1, SHIM_MESSAGES, messages)
-MESSAGES(int, recvmmsg, NET_RECVMSG,
+SENDS(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags), 1,
+      0, SHIM_MESSAGE, message)
+RECEIVES(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), 1, 0,
+	 SHIM_MESSAGE, message)
+SENDS(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+      (fd, messages, count, flags), count, 1, SHIM_MESSAGES, messages)
+RECEIVES(int, recvmmsg,
 	 (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
 	 (fd, messages, count, flags, timeout), count, 1, SHIM_MESSAGES, messages)

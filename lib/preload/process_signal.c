@@ -28,7 +28,8 @@ static void take_info(struct sigwait_data *data, int signal, const siginfo_t *in
 
 /* The wrapper of a function that waits for a signal. finish_ is evaluated after the call. */
 #define SIGWAIT(name, otherwise, params, args, finish_) \
-	SHIM_BY(int, name, PROCESS_SIGWAIT, otherwise, params, args, true, sigwait_data, finish_)
+	SHIM_BY(int, name, PROCESS_SIGWAIT, otherwise, params, args, true, sigwait_data, (void)0, \
+		finish_)
 
 /* A function that returns the signal, and its details if the program requests them. */
 #define SIGWAIT_INFO(name, params, args) \

@@ -23,6 +23,20 @@ struct spawn_data {
 };
 
 /*
+ * Copies the path and the arguments before the call: the new program may show another thread that
+ * it has started, and this thread may free them. Returns the number of bytes.
+ */
+static size_t copy_command(char text[SHIM_TEXT], const char *path, char *const argv[])
+{
+	size_t len = shim_text_unsure(text, SHIM_TEXT / 2, path);
+
+	/* A quiet process cannot check all memory, and trusts the program as for the arguments. */
+	if (len == 1 && shim_is_quiet())
+		len = shim_text_before(text, SHIM_TEXT / 2, path);
+	return len + shim_text_arguments(text + len, SHIM_TEXT - len, argv);
+}
+
+/*
  * posix_spawn() and posix_spawnp() return an error number and do not change errno. The child's id
  * is stored for the program only after success, as the standard specifies it for the real function.
  */
@@ -43,25 +57,17 @@ struct spawn_data {
 		/* Only the part up to call.len is recorded. */ \
 		struct spawn_data data; \
 		pid_t pid = -1; \
-		size_t len; \
+		const size_t len = copy_command(data.text, path, argv); \
 		data.child = -1; \
 		data.error = ECANCELED; \
 		SHIM_CALL(PROCESS_SPAWN, data); \
-		call.len = offsetof(struct spawn_data, text); \
+		call.len = offsetof(struct spawn_data, text) + len; \
 		data.error = next(name)(&pid, path, actions, attr, argv, envp); \
 		if (!data.error) { \
 			data.child = pid; \
 			if (child) \
 				*child = pid; \
 		} \
-		/* \
-		 * After an error the path may be unreadable, or another argument may be the \
-		 * cause. So the path is checked. \
-		 */ \
-		len = (data.error ? shim_text_before : shim_text)(data.text, \
-								  sizeof data.text / 2, path); \
-		len += shim_text_arguments(data.text + len, sizeof data.text - len, argv); \
-		call.len += len; \
 		return data.error; \
 	}
 
@@ -128,23 +134,22 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_POPEN))
 		return next(popen)(command, mode);
+	/*
+	 * The two texts may be unreadable: the mode may be wrong, and only the shell in the child
+	 * reads the command. The command may let another thread free them.
+	 */
+	len = shim_text_unsure(data.text, 16, mode);
+	len += shim_text_before(data.text + len, sizeof data.text - len, command);
 	data.file = 0;
 	data.fd = -1;
 	data.error = ECANCELED;
 	SHIM_CALL(PROCESS_POPEN, data);
-	call.len = offsetof(struct popen_data, text);
+	call.len = offsetof(struct popen_data, text) + len;
 	file = next(popen)(command, mode);
 	data.file = (uint64_t)(uintptr_t)file;
 	data.fd = file ? fileno(file) : -1;
 	/* `error` is errno if popen() failed, and else 0. */
 	data.error = file ? 0 : errno;
-	/*
-	 * The two texts may be unreadable: the mode may have caused an error, and only the shell in
-	 * the child reads the command.
-	 */
-	len = shim_text_unsure(data.text, 16, mode);
-	len += shim_text_before(data.text + len, sizeof data.text - len, command);
-	call.len += len;
 	return file;
 }
 

@@ -12,6 +12,10 @@
  * shim does not trace the library's own calls, which it recognizes by their return address. A
  * signal handler may call posix_trace_event() while it interrupts posix_trace_event().
  *
+ * Before the real call, a wrapper copies the arguments that it records. After the call another
+ * thread may have unmapped them, although the call succeeded. DESIGN has the rule and its
+ * exceptions.
+ *
  * A wrapper holds no lock and no resource during the real call. The call may return twice (vfork),
  * never (exec, exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a
  * cleanup function that the compiler calls records the event.

@@ -28,28 +28,29 @@ SHIM_NEXT(syscall, shim_no_number);
 
 /*
  * openat2(2), for which most versions of the C library have no function. The struct with the flags
- * is read after the call, if it is readable.
+ * is copied before the call, if it is readable.
  */
 static long open_how(long folder, long path, long how, long size, const void *caller)
 {
-	struct shim_opened opened = { .folder = (int)folder, .path = (const char *)path };
-	const uint64_t *words = (const uint64_t *)how;
+	struct shim_opened opened;
+	uint64_t words[2] = { 0 };
 	long result;
 
 	if (!*shim_switch[IO_OPEN] || !shim_is_wanted(IO_OPEN, caller))
 		return next(syscall)(SYS_openat2, folder, path, how, size);
+	/*
+	 * The first two words of the struct are `flags` and `mode`; the third word is not recorded.
+	 */
+	shim_copy_input(words, (const void *)how, sizeof words);
+	opened.folder = (int)folder;
+	opened.flags = (uint32_t)words[0];
+	opened.mode = (uint32_t)words[1];
+	opened.path = (const char *)path;
+	opened.len = shim_text_unsure(opened.text, sizeof opened.text, opened.path);
 	/* Unlike open(), syscall() is no cancellation point, so no cleanup is needed. */
 	opened.began = shim_now();
 	result = next(syscall)(SYS_openat2, folder, path, how, size);
 	opened.fd = (int)result;
-	/*
-	 * The first two words of the struct are `flags` and `mode`; the third word is not recorded.
-	 */
-	if (result >= 0 || ((uintptr_t)how % sizeof *words == 0 &&
-			    shim_can_read(words, 2 * sizeof *words))) {
-		opened.flags = (uint32_t)words[0];
-		opened.mode = (uint32_t)words[1];
-	}
 	shim_put_open(&opened, caller);
 	return result;
 }

@@ -104,19 +104,24 @@ __attribute__((no_sanitize("address")))
 static bool find_end(const char *text, size_t *len)
 {
 	const volatile char *byte = text;
+	size_t at = 0;
 
-	for (*len = 0; *len < PATH_MAX; ++*len) {
-		const uintptr_t at = (uintptr_t)text + *len;
+	while (at < PATH_MAX) {
+		const size_t rest = PAGE - ((uintptr_t)text + at) % PAGE;
+		const size_t end = at + rest < PATH_MAX ? at + rest : PATH_MAX;
 
-		if ((*len == 0 || at % PAGE == 0) && !is_known_readable((const void *)at))
+		if (!is_known_readable(text + at))
 			return false;
-		if (!byte[*len])
+		while (at < end && byte[at])
+			at++;
+		if (at < end)
 			break;
 	}
+	*len = at;
 	return true;
 }
 
-/* A text that cannot be read is recorded as an empty text. */
+/* A text that cannot be read is written as an empty text. */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text)
 {
 	int saved = errno;
@@ -156,6 +161,12 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 	return shim_text_unsure(to, bytes, text);
 }
 
+/* `len` is 1 for an empty text, which has only its NUL. */
+size_t shim_text_finish(char *to, size_t bytes, const char *text, size_t len, int error)
+{
+	return len == 1 && shim_is_quiet() ? shim_text_after(to, bytes, text, error) : len;
+}
+
 /*
  * Each page is checked. The variable `at` does not wrap around at the end of the address space: the
  * last pages are not readable, so the loop ends before them.
@@ -176,6 +187,15 @@ bool shim_can_read(const void *from, size_t bytes)
 	}
 	errno = saved;
 	return can;
+}
+
+/* The memory is the program's, and it stays mapped until the call has read it. */
+bool shim_copy_input(void *to, const void *from, size_t bytes)
+{
+	if (!shim_can_read(from, bytes))
+		return false;
+	copy_unchecked(to, from, bytes);
+	return true;
 }
 
 /*

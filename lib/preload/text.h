@@ -36,12 +36,19 @@ size_t shim_text(char *to, size_t bytes, const char *text);
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /*
- * Writes a string of a call that failed, perhaps before the string was read. `text` may be any
- * pointer. A string that is not readable up to its NUL is recorded as an empty string. The same is
- * true if a quiet process cannot determine whether the string is readable, because it makes no
- * system call.
+ * Writes a string before its call, or after a call that failed, perhaps before the string was read.
+ * `text` may be any pointer. A string that is not readable up to its NUL is written as an empty
+ * string. The same is true if a quiet process cannot determine whether the string is readable,
+ * because it makes no system call.
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
+
+/*
+ * Called after a call before which shim_text_unsure() has written `len` bytes at `to`. In a quiet
+ * process the string may be empty because nothing showed that it was readable. The function then
+ * does the same as shim_text_after(). Otherwise it returns `len`.
+ */
+size_t shim_text_finish(char *to, size_t bytes, const char *text, size_t len, int error);
 
 /* Writes a string before its call, up to its NUL or up to memory that is not readable. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
@@ -59,12 +66,18 @@ bool shim_copy(void *to, const void *from, size_t bytes);
  */
 bool shim_copy_shared(void *to, const void *from, size_t bytes);
 
+/*
+ * Copies an argument of a call before the call. `from` may be any pointer. Returns false if the
+ * memory is not readable, or if a quiet process cannot determine that; *to is then unchanged.
+ */
+bool shim_copy_input(void *to, const void *from, size_t bytes);
+
 /* Returns whether memory that begins at `from` and does not reach the next page is readable. */
 bool shim_is_readable(const void *from);
 
 /*
- * Returns whether all bytes of a struct are readable, for calls that failed. The result is also
- * false if a quiet process cannot determine whether the bytes are readable.
+ * Returns whether all bytes of a struct are readable, before a call or after a call that failed.
+ * The result is also false if a quiet process cannot determine whether the bytes are readable.
  */
 bool shim_can_read(const void *from, size_t bytes);
 

@@ -4,8 +4,8 @@
  * signals.
  *
  * The field `asked` is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of
- * waking on the clock of the call. The struct with the time is read after the call, when it is
- * known to be readable.
+ * waking on the clock of the call. The struct with the time of a sleep is read after the call, when
+ * it is known to be readable.
  */
 #include <sys/time.h>
 #include <threads.h>
@@ -24,7 +24,7 @@ struct sleep_data {
 
 /* The wrapper of a function that sleeps. error_ and asked_ are evaluated after the call. */
 #define SLEEP(result_type, name, otherwise, params, args, asked_, error_) \
-	SHIM_BY(result_type, name, TIME_SLEEP, otherwise, params, args, true, sleep_data, \
+	SHIM_BY(result_type, name, TIME_SLEEP, otherwise, params, args, true, sleep_data, (void)0, \
 		/* asked_ may use the error, so the error is stored first. */ \
 		data.error = (error_); \
 		data.asked = (asked_))
@@ -72,30 +72,41 @@ struct timer_data {
 
 /*
  * The wrapper of a function that sets a timer. wanted_ is true if the timer sends SIGALRM, or the
- * signal that the program has chosen. asked_ and interval_ are evaluated after the call.
+ * signal that the program has chosen. before_ runs before the call. asked_ and interval_ are
+ * evaluated after the call.
  */
-#define TIMER(result_type, name, otherwise, params, args, wanted_, flags_, asked_, interval_, \
-	      error_) \
+#define TIMER(result_type, name, otherwise, params, args, wanted_, flags_, before_, asked_, \
+	      interval_, error_) \
 	SHIM_BY(result_type, name, TIME_TIMER, otherwise, params, args, wanted_, timer_data, \
+		before_, \
 		data.error = (error_); \
 		data.flags = (flags_); \
 		data.asked = (asked_); \
 		data.interval = (interval_))
 
-/* A member of the time that a call has read; 0 after an error, when it may be unreadable. */
-#define TIMER_TIME(time_, member_, part_, unit_) \
-	(result || !(time_) ? 0 : \
-	 shim_span((time_)->member_.tv_sec, (int64_t)(time_)->member_.part_ * (unit_)))
+/*
+ * Copies the times before the call, because the timer may expire immediately, and a thread that
+ * handles its signal may free them. The copy is 0 if the times cannot be read.
+ */
+#define COPY_TIMES(type_, from_) \
+	struct type_ times = { 0 }; \
+	shim_copy_input(&times, (from_), sizeof times)
+
+/* One of the copied times in nanoseconds; 0 after an error. */
+#define TIMER_TIME(member_, part_, unit_) \
+	(result ? 0 : \
+	 shim_span(times.member_.tv_sec, (int64_t)times.member_.part_ * (unit_)))
 
 /* alarm() cannot fail. */
-TIMER(unsigned, alarm, shim_no_number, (unsigned seconds), (seconds), true, 0,
+TIMER(unsigned, alarm, shim_no_number, (unsigned seconds), (seconds), true, 0, (void)0,
       (int64_t)seconds * 1000000000, 0, 0)
 /* The other timers of setitimer() measure CPU time, so their signals end no wait. */
 TIMER(int, setitimer, shim_no_number,
       (__itimer_which_t which, const struct itimerval *wanted, struct itimerval *old),
-      (which, wanted, old), which == ITIMER_REAL, 0, TIMER_TIME(wanted, it_value, tv_usec, 1000),
-      TIMER_TIME(wanted, it_interval, tv_usec, 1000), result ? errno : 0)
+      (which, wanted, old), which == ITIMER_REAL, 0, COPY_TIMES(itimerval, wanted),
+      TIMER_TIME(it_value, tv_usec, 1000), TIMER_TIME(it_interval, tv_usec, 1000),
+      result ? errno : 0)
 TIMER(int, timer_settime, shim_no_number,
       (timer_t timer, int flags, const struct itimerspec *wanted, struct itimerspec *old),
-      (timer, flags, wanted, old), true, (uint32_t)flags, TIMER_TIME(wanted, it_value, tv_nsec, 1),
-      TIMER_TIME(wanted, it_interval, tv_nsec, 1), result ? errno : 0)
+      (timer, flags, wanted, old), true, (uint32_t)flags, COPY_TIMES(itimerspec, wanted),
+      TIMER_TIME(it_value, tv_nsec, 1), TIMER_TIME(it_interval, tv_nsec, 1), result ? errno : 0)
