@@ -4,12 +4,12 @@
  */
 #include "preload/kernel_copy.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/proc_number.h"
 #include "preload/self.h"
 
 /* Whether the process has inherited a filter. A child of fork() has the filters of its parent. */
@@ -22,35 +22,11 @@ static _Atomic int inherited;
  *
  * The function reads the file because a filter may forbid prctl(PR_GET_SECCOMP). A filter that the
  * process has inherited allows the calls that read a file: the dynamic linker has made these calls
- * for each library. The kernel escapes newlines in values, so that each line begins with a field's
- * name.
+ * for each library.
  */
 static bool has_no_filter(void)
 {
-	static const char field[] = "\nSeccomp:\t";
-	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status",
-				    O_RDONLY | O_CLOEXEC);
-	size_t matched = 0;
-	char text[256], mode = '1';
-	long n;
-
-	if (fd < 0)
-		return false;
-	while (matched <= sizeof field - 1 &&
-	       (n = syscall(SYS_read, fd, text, sizeof text)) > 0)
-		for (long i = 0; i < n && matched <= sizeof field - 1; i++)
-			if (matched == sizeof field - 1) {
-				mode = text[i];
-				matched++;
-			} else {
-				/*
-				 * The only newline of `field` is its first byte, so only a newline
-				 * can begin a new match.
-				 */
-				matched = text[i] == field[matched] ? matched + 1 : text[i] == '\n';
-			}
-	syscall(SYS_close, fd);
-	return mode == '0';
+	return shim_proc_number("/proc/self/status", "\nSeccomp:\t") == 0;
 }
 
 /*

@@ -7,10 +7,13 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 
 #include "preload/call.h"
+#include "preload/proc_number.h"
+#include "preload/process.h"
 #include "preload/self.h"
 
 /*
@@ -115,10 +118,61 @@ KILL(pthread_sigqueue, shim_no_error, (pthread_t thread, int signal, const union
  */
 SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 	 (result, pid, (int32_t)flags), (), ())
-/* A signal by a descriptor cannot reach a later process with the same number. */
-SHIM_INT(pidfd_send_signal, PROCESS_PIDFD_KILL,
-	 (int fd, int signal, siginfo_t *info, unsigned flags), (fd, signal, info, flags),
-	 (fd, signal), (), ())
+
+/*
+ * Returns whether the signal may end the caller, if it is sent by this descriptor. The kernel shows
+ * the process of the descriptor in a file. The file is read only if the signal would end the
+ * caller.
+ */
+static bool may_end_by(int fd, int signal)
+{
+	static const char folder[] = "/proc/thread-self/fdinfo/";
+	char path[sizeof folder + 12], digits[12], *at = path + sizeof folder - 1;
+	unsigned number = (unsigned)fd, count = 0;
+	const int saved = errno;
+	bool is_own;
+
+	if (fd < 0 || shim_is_quiet() || !may_end_caller(0, signal))
+		return false;
+	memcpy(path, folder, sizeof folder);
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (count)
+		*at++ = digits[--count];
+	*at = '\0';
+	is_own = shim_proc_number(path, "\nPid:\t") == shim_pid();
+	errno = saved;
+	return is_own;
+}
+
+void shim_pidfd_kills(int fd, int signal, const void *caller)
+{
+	const struct {
+		uint64_t time;
+		int32_t error, fd, signal;
+		int32_t padding;
+	} data = { .fd = fd, .signal = signal };
+
+	if (may_end_by(fd, signal))
+		shim_put(PROCESS_PIDFD_KILL, &data, offsetof(__typeof__(data), padding), caller);
+}
+
+SHIM_NEXT(pidfd_send_signal, shim_no_number);
+SHIM_WRAPPED(pidfd_send_signal, PROCESS_PIDFD_KILL);
+
+/*
+ * pidfd_send_signal(2). A signal by a descriptor cannot reach a later process with the same number.
+ */
+SHIM_WRAPPER int pidfd_send_signal(int fd, int signal, siginfo_t *info, unsigned flags)
+{
+	if (!shim_on_alone(PROCESS_PIDFD_KILL))
+		return next(pidfd_send_signal)(fd, signal, info, flags);
+	shim_pidfd_kills(fd, signal, shim_caller());
+	SHIM_TRACE(int, PROCESS_PIDFD_KILL, next(pidfd_send_signal)(fd, signal, info, flags),
+		   result == -1 ? errno : 0, (fd, signal), (), ());
+}
+
 /*
  * fd is a copy of a descriptor of another process. The argument `of` is the descriptor's number in
  * that process.

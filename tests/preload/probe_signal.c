@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -302,6 +304,11 @@ static int ends(int argc, char **argv)
 		pthread_kill(pthread_self(), number);
 	else if (!strcmp(how, "queue"))
 		sigqueue(getpid(), number, (union sigval){ 0 });
+	else if (!strcmp(how, "pidfd"))
+		syscall(SYS_pidfd_send_signal, (int)syscall(SYS_pidfd_open, getpid(), 0), number,
+			NULL, 0);
+	else if (!strcmp(how, "pidfd_send_signal"))
+		pidfd_send_signal(pidfd_open(getpid(), 0), number, NULL, 0);
 	return 1;
 }
 

@@ -52,4 +52,16 @@ for how in kill zero group killpg raise thread queue; do
 			"process.kill .* signal=$signal " $((signal == 9 ? 1 : 2))
 	done
 done
+
+for how in pidfd pidfd_send_signal; do
+	for signal in 9 15; do
+		"$probe" ends $how $signal
+		test $? -eq $((128 + signal)) || continue # the system lacks the function
+		shim process "$probe" ends $how $signal
+		check "$how $signal: the program has ended itself" exits $((128 + signal))
+		check "$how $signal: the last call has one event, with time 0" shows \
+			"process.pidfd_send_signal time=0 error=0 fd=[0-9]+ signal=$signal\$" 1
+		check "$how $signal: no call has two events" shows process.pidfd_send_signal 1
+	done
+done
 finish
