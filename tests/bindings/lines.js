@@ -4,6 +4,7 @@
 'use strict';
 const posixtrace = require('posixtrace');
 const turn = posixtrace.event('turn', 's32 i');
+const letter = posixtrace.event('letter', 'char c;str s');
 
 for (const wrong of [null, 7, new URL('file:///x.ptl')]) {
   for (const type of [posixtrace.Stream, posixtrace.Log]) {
@@ -16,13 +17,17 @@ for (const wrong of [null, 7, new URL('file:///x.ptl')]) {
   }
 }
 new posixtrace.Stream(process.argv[2]).start();
-for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i')]) {
+for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i'),
+                     () => letter('\u20ac', ''), () => letter('xx', ''), () => letter('x', 7),
+                     () => new posixtrace.Log(process.argv[2] + '.missing')]) {
   try {
     wrong();
   } catch (error) {
-    console.log(`${error}`);
+    console.log(`${error}`, error.code);
   }
 }
+letter('x', null);
+letter(65, undefined);
 let left = 3;
 const next = () => {
   global.gc();

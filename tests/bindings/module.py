@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # module.py - uses the parts of the module posixtrace that same.py does not use: module LOG. It
 # fails by an exception.
+import array
 import asyncio
+import contextlib
+import contextvars
 import inspect
 import os
 import sys
@@ -67,6 +70,10 @@ with posixtrace.Stream(path) as stream:
     fails(ValueError, event, 1, "\u20ac", "text", b"ab", b"\1\0\2\0")
     name(os.fsdecode(b"caf\xe9"), 1)  # a name of a file that is not UTF-8
     name("\ud800", behind=2)
+    name(None, 3)
+    for parts in bytearray(b"ab"), memoryview(b"aXbX")[::2], array.array("B", b"ab"):
+        event(6, "x", "part", parts, array.array("H", [1, 2]))
+    fails(TypeError, event, 6, "x", "part", None, b"\1\0\2\0")
     fails(TypeError, name, os.fsdecode(b"\xff"), "no number")
     fails(TypeError, name, "text", 1, 2, 3)
     assert thing.method(2) == (thing, 2)
@@ -84,13 +91,16 @@ log = posixtrace.Log(path)
 events = list(log)
 assert [e.name for e in log] == [e.name for e in events]  # from the beginning again
 typed = [e for e in events if e.name == "typed"]
-assert len(typed) == 2
+assert len(typed) == 5
+assert [e.fields for e in typed[1:4]] == [
+    {"x": 6, "c": "x", "s": "part", "b": b"ab", "array": [1, 2]}] * 3, typed
 assert typed[0].fields == {"x": -5, "c": "x", "s": "text", "b": b"ab", "array": [1, 2]}, typed
 assert typed[0].pid > 0 and typed[0].tid > 0 and typed[0].time_ns > 10**18
 names = [e.name for e in events]
 assert names[names.index("waits.begin"):][:3] == ["waits.begin", "typed", "waits.end"], names
 assert [e.fields for e in events if e.name == "name"] == [
-    {"text": "caf\\xe9", "behind": 1}, {"text": "\\ud800", "behind": 2}]
+    {"text": "caf\\xe9", "behind": 1}, {"text": "\\ud800", "behind": 2},
+    {"text": "", "behind": 3}]
 assert names.count("method.begin") == 1 and names.count("method.end") == 1
 calls = [e.fields["function"] for e in events if e.name == "python.begin"]
 assert calls.count("traced") == 5, calls
@@ -123,6 +133,83 @@ for inherited in (False, True):
     pids = {e.fields["number"]: e.pid for e in posixtrace.Log(path) if e.name == "who"}
     assert pids == ({1: os.getpid(), 2: child, 3: os.getpid()} if inherited else
                     {1: os.getpid(), 3: os.getpid()}), pids
+
+# The span of a generator ends with the generator. An AsyncSpan may be left in another context than
+# that in which it was entered, as frameworks do with the two halves of a generator.
+of_type = posixtrace.Span("of_type")
+apart = posixtrace.AsyncSpan("apart")
+
+
+@of_type
+def numbers():
+    received = yield 1
+    try:
+        yield received
+    except KeyError:
+        yield 3
+    return 4
+
+
+@of_type
+async def async_numbers():
+    received = yield 1
+    try:
+        yield received
+    except KeyError:
+        yield 3
+
+
+def half():
+    with apart:
+        yield
+
+
+async def async_half():
+    with apart, apart:
+        yield
+
+
+async def halves():
+    async def step(generator):
+        return await generator.__anext__()
+
+    generator = async_numbers()
+    assert [await generator.__anext__(), await generator.asend(2),
+            await generator.athrow(KeyError)] == [1, 2, 3]
+    assert [value async for value in generator] == []
+    generator = async_numbers()
+    await generator.__anext__()
+    await generator.aclose()
+    first, second = async_half(), async_half()
+    await asyncio.create_task(step(first))
+    await asyncio.create_task(step(second))
+    await asyncio.create_task(first.aclose())
+    await asyncio.create_task(second.aclose())
+    async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(apart)
+
+
+assert inspect.isgeneratorfunction(numbers) and inspect.isasyncgenfunction(async_numbers)
+with posixtrace.Stream(path):
+    generator = numbers()
+    assert [next(generator), generator.send(2), generator.throw(KeyError), *generator] == [1, 2, 3]
+    next(numbers())  # is closed without its end
+    asyncio.run(halves())
+    first, second = half(), half()
+    for generator in first, second, first, second:
+        contextvars.copy_context().run(next, generator, None)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(apart)
+    contextvars.copy_context().run(apart.__enter__)
+    apart.__exit__(None, None, None)  # cannot be found, and does not fail
+assert not apart._resumed
+spans = [(e.name, e.fields.get("id")) for e in posixtrace.Log(path)]
+assert [name for name, _ in spans if name.startswith("of_type")] == [
+    "of_type.begin", "of_type.end"] * 4, spans
+begun = [number for name, number in spans if name == "apart.begin"]
+ended = [number for name, number in spans if name == "apart.end"]
+assert begun == list(range(1, 10)), spans
+assert ended == [2, 1, 4, 3, 5, 6, 7, 8], spans
 
 # An interpreter with a lock of its own refuses the module with an ImportError.
 if sys.version_info >= (3, 12):

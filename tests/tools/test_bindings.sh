@@ -135,7 +135,7 @@ fi
 if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 	cp -R "$bindings/rust" "$tmp/crate"
 	chmod -R u+w "$tmp/crate"
-	cp "$points/same.rs" "$points/lines.rs" "$tmp/crate/examples"
+	cp "$points/same.rs" "$points/lines.rs" "$points/overlap.rs" "$tmp/crate/examples"
 	rust() {
 		(cd "$tmp/crate" && CARGO_HOME=$tmp/cargo CARGO_TARGET_DIR=$tmp/target \
 			POSIXTRACE_LIB_DIR=$libs RUSTFLAGS='-D warnings' \
@@ -166,6 +166,8 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 		two	"the line has invalid words: a level is not 1 to 5"
 		whole.end	-
 	END
+	check "spans of futures overlap" "$tmp/target/debug/examples/overlap" "$tmp/overlap.ptl"
+	overlaps Rust
 	"$tmp/target/debug/examples/first" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Rust reads what it wrote" has out \
 		'^net.accept \[("fd", Signed(5)), ("peer", Text("localhost"))\]$'
@@ -293,10 +295,16 @@ if test -f "$libs/posixtrace_node.so"; then
 	node --expose-gc "$tmp/lines.js" "$tmp/lines.ptl" >"$tmp/out"
 	check "a path of another type is refused" test \
 		"$(grep -c '^TypeError: the path of a log is a string$' "$tmp/out")" = 6
-	check "a wrong value names its field" has out '^TypeError: the field i cannot have this value$'
-	check "another schema is refused" has out '^TypeError: the event type turn has another schema$'
+	check "a wrong value names its field" has out '^TypeError: the field i cannot have this value undefined$'
+	check "a character of two bytes is refused, and two characters" test \
+		"$(grep -c '^TypeError: the field c cannot have this value' "$tmp/out")" = 2
+	check "a number is no string" has out '^TypeError: the field s cannot have this value'
+	check "an error of the system has its name" has out 'No such file or directory ENOENT$'
+	check "another schema is refused" has out '^TypeError: the event type turn has another schema '
 	check "a stream without a reference records until the end" test \
-		"$(shown "$tmp/lines.ptl" | tr '\n\t' '  ')" = 'turn i=3 turn i=2 turn i=1 '
+		"$(shown "$tmp/lines.ptl" | grep ^turn | tr '\n\t' '  ')" = 'turn i=3 turn i=2 turn i=1 '
+	check "null is an empty string" test "$(shown "$tmp/lines.ptl" | grep ^letter | tr '\n\t' '  ')" = \
+		"letter c='x' s=\"\" letter c='A' s=\"\" "
 	node "$tmp/first.js" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Node.js reads what it wrote" has out \
 		"^net.accept { fd: 5, peer: 'localhost' }\$"

@@ -33,15 +33,21 @@ struct reader {
 	struct posix_trace_schema_np schema; /* of the event that is converted */
 };
 
-/* Throws an Error with the error number `err`. Always returns NULL. */
+/*
+ * Throws an Error with the error number `err` and, as the modules of Node.js do, its name in the
+ * property code. Always returns NULL.
+ */
 static napi_value node_fail(napi_env env, int err, const char *what)
 {
-	napi_value error, text, number;
+	const char *name = strerrorname_np(err);
+	napi_value error, text, number, code = NULL;
 	char message[512];
 
 	snprintf(message, sizeof(message), "%.400s: %s", what, strerrordesc_np(err));
 	napi_create_string_utf8(env, message, NAPI_AUTO_LENGTH, &text);
-	napi_create_error(env, NULL, text, &error);
+	if (name)
+		napi_create_string_utf8(env, name, NAPI_AUTO_LENGTH, &code);
+	napi_create_error(env, code, text, &error);
 	napi_create_int32(env, err, &number);
 	napi_set_named_property(env, error, "errno", number);
 	napi_throw(env, error);
@@ -159,12 +165,14 @@ static bool integer_of(napi_env env, napi_value value, uint64_t *number)
 
 /*
  * Appends a value to a payload. Returns false if the field cannot have a value of this type, or
- * bytes of this length. A string that is too long is shortened.
+ * bytes of this length. A string that is too long is shortened. null and undefined are an empty
+ * string, like a null pointer of C. A character is a number or a string of one character.
  */
 static bool put_value(napi_env env, const struct posix_trace_field_np *field, napi_value value,
 		      struct posix_trace_payload_np *payload)
 {
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
+	char16_t letter[3];
 	napi_valuetype type;
 	uint64_t number;
 	double real;
@@ -181,10 +189,17 @@ static bool put_value(napi_env env, const struct posix_trace_field_np *field, na
 		return true;
 	}
 	if (field->type == POSIX_TRACE_TYPE_STR_NP) {
-		if (type != napi_string)
+		if (type != napi_string && type != napi_null && type != napi_undefined)
 			return false;
 		string_of(env, value, text, sizeof(text));
 		posix_trace_payload_str_np(payload, text, field->room);
+		return true;
+	}
+	if (field->type == POSIX_TRACE_TYPE_CHAR_NP && !field->is_array && type == napi_string) {
+		napi_get_value_string_utf16(env, value, letter, 3, &len);
+		if (len != 1 || *letter > 0xff)
+			return false;
+		posix_trace_payload_number_np(payload, field->type, *letter);
 		return true;
 	}
 	if (field->type == POSIX_TRACE_TYPE_BYTES_NP || field->is_array) {

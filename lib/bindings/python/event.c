@@ -52,8 +52,9 @@ static PyObject *encode_surrogates(PyObject *value)
 }
 
 /*
- * Stores the bytes of a bytes object or, if `takes_bytes` is false, the UTF-8 form of a str. Raises
- * TypeError and returns false for any other object.
+ * Stores the bytes of an object or, if `takes_bytes` is false, the UTF-8 form of a str. An object
+ * with bytes is one with the interface of buffers, such as a memoryview or an array. None is an
+ * empty text, like a null pointer of C. Raises TypeError and returns false for any other object.
  */
 static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes,
 		    struct arguments *arguments)
@@ -66,6 +67,14 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
 		if (arg->data || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
 			return arg->data;
 		value = encode_surrogates(value);
+		if (!value)
+			return false;
+		arguments->held[arguments->holds++] = value;
+	} else if (value == Py_None && !takes_bytes) {
+		return true;
+	} else if (!PyBytes_Check(value) && PyObject_CheckBuffer(value)) {
+		/* A copy: the buffer may consist of several parts. */
+		value = PyBytes_FromObject(value);
 		if (!value)
 			return false;
 		arguments->held[arguments->holds++] = value;

@@ -42,60 +42,108 @@ class Span(_Span):
     A Span is a context manager and a decorator, also for methods. Make one Span for each name. The
     end is also recorded if an exception ends the block.
 
-    The span of an async function ends when its coroutine ends. If several coroutines of a thread
-    wait at the same time, their spans overlap, and readers pair a begin with a wrong end. Use
-    AsyncSpan for them.
+    The span of an async function ends when its coroutine ends. The span of a generator, also of an
+    async one, begins with the first value and ends with the generator. If several coroutines or
+    generators of a thread wait at the same time, their spans overlap, and readers pair a begin with
+    a wrong end. Use AsyncSpan for them.
     """
 
     __slots__ = ()
 
     def __call__(self, function):
-        if inspect.iscoroutinefunction(function):
-            return _traced_coroutine(self, function)
-        return functools.update_wrapper(super().__call__(function), function)
+        return _traced_later(self, function) or functools.update_wrapper(
+            super().__call__(function), function)
 
 
-def _traced_coroutine(span, function):
-    @functools.wraps(function)
-    async def traced(*args, **keywords):
-        with span:
-            return await function(*args, **keywords)
-    return traced
+def _traced_later(span, function):
+    """Wraps a function whose call only makes an object that runs later. None: another function."""
+    if inspect.iscoroutinefunction(function):
+        async def traced(*args, **keywords):
+            with span:
+                return await function(*args, **keywords)
+    elif inspect.isgeneratorfunction(function):
+        def traced(*args, **keywords):
+            with span:
+                return (yield from function(*args, **keywords))
+    elif inspect.isasyncgenfunction(function):
+        async def traced(*args, **keywords):
+            with span:
+                generator = function(*args, **keywords)
+                step = generator.__anext__()
+                while True:
+                    try:
+                        value = await step
+                    except StopAsyncIteration:
+                        return
+                    try:
+                        step = generator.asend((yield value))
+                    except GeneratorExit:
+                        await generator.aclose()
+                        raise
+                    except BaseException as error:
+                        step = generator.athrow(error)
+    else:
+        return None
+    return functools.wraps(function)(traced)
+
+
+# The flags of the code of a frame that can be left and entered again: of generators, coroutines and
+# async generators.
+_IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class AsyncSpan:
     """AsyncSpan(name, level=0): a kind of span whose spans may overlap in one thread.
 
     Use it like a Span. Each span has a number, the field id of name.begin and name.end. By this
-    key, readers find the end of a span, whatever the coroutines and threads of the process do.
+    key, readers find the end of a span, whatever the coroutines and threads of the process do. A
+    generator may begin a span in one thread or task, and end it in another.
     """
 
-    __slots__ = ("_begin", "_end", "_numbers", "_open")
+    __slots__ = ("_begin", "_end", "_numbers", "_open", "_resumed")
 
     def __init__(self, name, level=0):
         more = f"; @level {level}" if level else ""
         self._begin = Event(f"{name}.begin", f"u64 id; @begin {name}; @key id{more}")
         self._end = Event(f"{name}.end", f"u64 id; @end {name}; @key id{more}")
         self._numbers = itertools.count(1)
-        # The numbers of the open spans of this coroutine or thread; 0 if a begin was not recorded.
+        # The numbers of the open spans; 0 if a begin was not recorded. A coroutine or generator may
+        # leave its block in another context than that in which it entered the block, so it keeps
+        # its numbers under the id of its frame; a reference to the frame would keep an abandoned
+        # generator. Any other function runs in one context, and there an ExitStack, for
+        # example, enters and leaves in different frames.
+        self._resumed = {}
         self._open = contextvars.ContextVar(name, default=())
 
     def __enter__(self):
         number = next(self._numbers) if is_active() else 0
-        self._open.set((number, *self._open.get()))
+        frame = sys._getframe().f_back
+        if frame and frame.f_code.co_flags & _IS_RESUMED:
+            self._resumed.setdefault(id(frame), []).append(number)
+        else:
+            self._open.set((number, *self._open.get()))
         if number:
             self._begin(number)
         return self
 
     def __exit__(self, *exception):
-        number, *outer = self._open.get()
-        self._open.set(tuple(outer))
+        frame = sys._getframe().f_back
+        numbers = self._resumed.get(id(frame))
+        if numbers:
+            number = numbers.pop()
+            if not numbers:
+                del self._resumed[id(frame)]
+        else:
+            # Without a number, the caller has entered in another context. The span has no end.
+            number, *outer = self._open.get() or (0,)
+            self._open.set(tuple(outer))
         if number:
             self._end(number)
 
     def __call__(self, function):
-        if inspect.iscoroutinefunction(function):
-            return _traced_coroutine(self, function)
+        later = _traced_later(self, function)
+        if later:
+            return later
 
         @functools.wraps(function)
         def traced(*args, **keywords):

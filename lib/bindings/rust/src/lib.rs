@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! A line with [`event!`] or [`span!`] registers its event type at the first use. While the process
+//! A line with [`event!`], [`span!`] or [`async_span!`] registers its event type at the first use. While the process
 //! is not traced, the line costs one load and one branch, and does not evaluate its values. Any
 //! thread may record, and recording never fails. One thread at a time may use a [`Stream`] or a
 //! [`Log`].
@@ -333,6 +333,52 @@ macro_rules! event {
     };
 }
 
+/// Traces the rest of the block as a span that may overlap with others of its name in one thread, and
+/// may end in another thread: `async_span!("request", path: &str = path)`. Use it instead of
+/// [`span!`] in an `async fn` or `async` block that awaits something. Each span has a number, the
+/// first field `id` of NAME.begin and NAME.end. By this key, readers find the end of a span. The span
+/// of a future that is dropped ends then.
+#[macro_export]
+macro_rules! async_span {
+    ($name:literal $(, $field:ident : $kind:ty = $value:expr)*) => {
+        let _posixtrace_span = $crate::AsyncSpanEnd::new(if $crate::is_active() {
+            static END: $crate::Site = $crate::Site::new();
+            let id = $crate::next_span();
+            $crate::event!(concat!($name, ".begin"), id: u64 = id $(, $field : $kind = $value)*;
+                           concat!("@begin ", $name, ";@key id"));
+            Some((&END, concat!($name, ".end"), || ::std::string::String::from(
+                concat!("u64 id;@end ", $name, ";@key id")), id))
+        } else {
+            None
+        });
+    };
+}
+
+/// Returns the number of the next span of [`async_span!`].
+#[doc(hidden)]
+pub fn next_span() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// Records the end of a span of [`async_span!`] when it is dropped.
+pub struct AsyncSpanEnd(Option<(&'static Site, &'static str, fn() -> String, u64)>);
+
+impl AsyncSpanEnd {
+    /// For [`async_span!`]. `end` is None if the begin was not recorded.
+    pub fn new(end: Option<(&'static Site, &'static str, fn() -> String, u64)>) -> AsyncSpanEnd {
+        AsyncSpanEnd(end)
+    }
+}
+
+impl Drop for AsyncSpanEnd {
+    fn drop(&mut self) {
+        if let Some((site, name, schema, id)) = self.0 {
+            site.record(name, schema, |payload| id.put(payload));
+        }
+    }
+}
+
 /// Records the end of a span when it is dropped.
 pub struct SpanEnd(Option<(&'static Site, &'static str, fn() -> String)>);
 
@@ -353,7 +399,7 @@ impl Drop for SpanEnd {
 
 /// Traces the rest of the block as a span: `span!("request", id: u64 = 7)`. The events are
 /// NAME.begin, which has the fields, and NAME.end. NAME.end is also recorded if a panic unwinds the
-/// block.
+/// block. A block that awaits something needs [`async_span!`].
 #[macro_export]
 macro_rules! span {
     ($name:literal $(, $field:ident : $kind:ty = $value:expr)*) => {
