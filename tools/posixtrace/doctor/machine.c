@@ -46,6 +46,9 @@
 #define FILE_BYTES     ((rlim_t)64 << 20) /* has room for a stream and a small log */
 #define CLOCK_SOURCE   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define MOUNT_TRACEFS  "as root: mount -t tracefs nodev /sys/kernel/tracing"
+#define MOUNT_PROC     "mount it: mount -t proc proc /proc"
+#define MORE_FILES     "ulimit -n 1024"
+#define OUTSIDE        "record it from outside of the container"
 
 /*
  * Returns the number in a file, such as a setting of the kernel. Returns the last argument if the
@@ -157,13 +160,10 @@ static void report_clock(doctor_report *report, const struct posix_trace_loginfo
 		   info->clock, (double)info->clock_hz / 1e9);
 }
 
-/*
- * Returns the advice, or NULL if the error is a lack of descriptors: the text of say_strerror()
- * then names the limit.
- */
+/* Returns the advice, or the one for a lack of descriptors if the error is such a lack. */
 static const char *advice_unless_files(int err, const char *advice)
 {
-	return err == EMFILE || err == ENFILE ? NULL : advice;
+	return err == EMFILE || err == ENFILE ? MORE_FILES : advice;
 }
 
 /* Tests the recording: writes events of this process into a log, and reads the log. */
@@ -187,7 +187,9 @@ static void examine_recording(doctor_report *report)
 			   "a stream with a log of this process: %s", say_strerror(err));
 	else
 		doctor_say(report, "recording", events == EVENTS ? DOCTOR_WORKS : DOCTOR_FAILS,
-			   NULL, "%d events recorded, %u read from the log", EVENTS, events);
+			   events == EVENTS ? NULL :
+			   "this is a fault of posixtrace: please report it, with this output",
+			   "%d events recorded, %u read from the log", EVENTS, events);
 	if (!err)
 		report_clock(report, &info);
 }
@@ -247,12 +249,14 @@ static void examine_memory(doctor_report *report)
 		 * Each page is then made when a thread first uses it.
 		 */
 		populates = madvise(map, bytes, MADV_POPULATE_WRITE) == 0;
-		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED, NULL,
+		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED,
+			   populates ? NULL : errno == EINVAL ? "Linux 5.14 and later can do this" :
+			   "permit madvise(2) in the filter of system calls",
 			   populates ? "can be made present in advance%s%s" :
 			   "cannot be made present in advance (%s%s): some trace points take "
 			   "longer",
 			   populates || errno == EINVAL ? "" : "madvise: ",
-			   populates ? "" : errno == EINVAL ? "Linux 5.14" : strerror(errno));
+			   populates ? "" : errno == EINVAL ? "an old kernel" : strerror(errno));
 		munmap(map, bytes);
 	}
 	if (fd >= 0)
@@ -341,14 +345,15 @@ static void examine_proc(doctor_report *report)
 	if (file)
 		fclose(file);
 	if (!*self)
-		doctor_say(report, "/proc", DOCTOR_LIMITED, "mount it: mount -t proc proc /proc",
+		doctor_say(report, "/proc", DOCTOR_LIMITED, MOUNT_PROC,
 			   "not mounted: posixtrace cannot find out which processes live");
 	else if (atol(self) != (long)getpid())
 		doctor_say(report, "/proc", DOCTOR_LIMITED,
 			   "mount it in this namespace: unshare --mount-proc",
 			   "it belongs to another PID namespace");
 	else
-		doctor_say(report, "/proc", hides ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
+		doctor_say(report, "/proc", hides ? DOCTOR_LIMITED : DOCTOR_WORKS,
+			   hides ? "as root: mount -o remount,hidepid=0 /proc" : NULL,
 			   hides ? "it hides the processes of other users (hidepid)" :
 				   "shows processes");
 }
@@ -390,7 +395,7 @@ static void examine_ptrace(doctor_report *report)
 			   "ptrace: %s: attach sees only programs that use libposixtrace",
 			   say_strerror(err));
 	else if (access("/proc/self/maps", R_OK) != 0)
-		doctor_say(report, "attach", DOCTOR_LIMITED, NULL,
+		doctor_say(report, "attach", DOCTOR_LIMITED, MOUNT_PROC,
 			   "/proc is missing: processes cannot be examined");
 	else if (scope == 0 || (scope < 3 && may_trace))
 		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
@@ -444,6 +449,22 @@ static void examine_perf(doctor_report *report)
 			   "%s: no record --sched and --sample", say_strerror(err));
 }
 
+/* Returns the advice for a reason why tracefs cannot be used. */
+static const char *tracefs_advice(const char *why)
+{
+	if (strcmp(why, "it is not mounted") == 0)
+		return MOUNT_TRACEFS;
+	if (strcmp(why, "no permission") == 0)
+		return "run as root";
+	if (strcmp(why, "it is read-only") == 0)
+		return "as root: mount -o remount,rw /sys/kernel/tracing";
+	if (strcmp(why, "this is not the first PID namespace") == 0)
+		return OUTSIDE;
+	if (strcmp(why, "this build lacks libtracefs") == 0)
+		return "build posixtrace with it: see configure";
+	return "use a kernel with CONFIG_TRACING";
+}
+
 /*
  * Examines tracefs, which only root can use on most systems. A recording that uses tracefs
  * (live/kernel.h) shows which thread woke a thread. If such a recording was killed, its instance of
@@ -464,9 +485,7 @@ static void examine_tracefs(doctor_report *report)
 		snprintf(text, sizeof(text), "; %u left by killed recordings removed",
 			 swept.removed);
 	if (why)
-		doctor_say(report, "tracefs", DOCTOR_LIMITED,
-			   strcmp(why, "it is not mounted") == 0 ?
-			   MOUNT_TRACEFS : NULL,
+		doctor_say(report, "tracefs", DOCTOR_LIMITED, tracefs_advice(why),
 			   "%s: no record --kernel, and --sched does not know who woke a thread",
 			   why);
 	else if (swept.unknown)
@@ -481,17 +500,21 @@ static void examine_tracefs(doctor_report *report)
 			   "%u recording%s now%s", swept.alive, text_plural(swept.alive), text);
 }
 
-/*
- * Returns the advice for a reason why the kernel's programs cannot be used, or NULL if there is no
- * advice.
- */
+/* Returns the advice for a reason why the kernel's programs cannot be used. */
 static const char *programs_advice(const char *why)
 {
 	if (strncmp(why, "no permission", 13) == 0)
 		return "run as root, or see setcap in posixtrace-record(1)";
 	if (strncmp(why, "in a PID namespace", 18) == 0)
-		return "record it from outside of the container";
-	return strstr(why, "tracefs is not mounted") ? MOUNT_TRACEFS : NULL;
+		return OUTSIDE;
+	if (strstr(why, "tracefs is not mounted"))
+		return MOUNT_TRACEFS;
+	if (strstr(why, "too few descriptors"))
+		return MORE_FILES;
+	if (strcmp(why, "out of memory") == 0)
+		return "give this process more memory, or raise its limit: ulimit -v, ulimit -l";
+	return "use a kernel that permits it: Linux 6.1 or later with CONFIG_BPF_SYSCALL and "
+	       "CONFIG_UPROBES";
 }
 
 /*
@@ -538,10 +561,12 @@ static void examine_seccomp(doctor_report *report)
 	if (procfile_read("/proc/self/status", text, sizeof(text)))
 		mode = procfile_number(text, "Seccomp:", 10, 99);
 	if (mode == 99)
-		doctor_say(report, "seccomp", DOCTOR_UNKNOWN, NULL,
+		doctor_say(report, "seccomp", DOCTOR_UNKNOWN, MOUNT_PROC,
 			   "/proc/self/status does not say whether a filter applies");
 	else
-		doctor_say(report, "seccomp", mode ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
+		doctor_say(report, "seccomp", mode ? DOCTOR_LIMITED : DOCTOR_WORKS,
+			   mode ? "run posixtrace outside of the container, or without its filter" :
+				  NULL,
 			   mode ? "a filter of system calls applies here: the other lines show its "
 				  "effect, and attach refuses processes with a filter" :
 				  "no filter of system calls applies here");
@@ -575,7 +600,7 @@ static void examine_limit(doctor_report *report, const char *name, int resource,
 static void examine_limits(doctor_report *report)
 {
 	examine_limit(report, "open files", RLIMIT_NOFILE, 64,
-		      "record and attach can lack descriptors", "ulimit -n 1024");
+		      "record and attach can lack descriptors", MORE_FILES);
 	examine_limit(report, "file sizes", RLIMIT_FSIZE, FILE_BYTES,
 		      "streams and logs can be too large", "ulimit -f unlimited");
 }

@@ -28,17 +28,19 @@ static bool examine_existence(pid_t pid, doctor_report *report)
 
 	/* /proc would show another process with this number. */
 	if (procfile_is_foreign()) {
-		doctor_say(report, "process", DOCTOR_UNKNOWN, NULL,
+		doctor_say(report, "process", DOCTOR_UNKNOWN,
+			   "mount it in this namespace: unshare --mount-proc",
 			   "%d: /proc belongs to another PID namespace", (int)pid);
 		return false;
 	}
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st) != 0) {
 		if (kill(pid, 0) != 0 && errno == ESRCH)
-			doctor_say(report, "process", DOCTOR_FAILS, NULL,
+			doctor_say(report, "process", DOCTOR_FAILS, "ps -e lists the processes",
 				   "%d: no such process", (int)pid);
 		else
-			doctor_say(report, "process", DOCTOR_UNKNOWN, NULL,
+			doctor_say(report, "process", DOCTOR_UNKNOWN,
+				   "mount /proc without hidepid, or try as root",
 				   "%d exists, but /proc does not show it: %s", (int)pid,
 				   strerror(errno));
 		return false;
@@ -81,7 +83,9 @@ static void examine_calls(pid_t pid, doctor_report *report)
 				   "attach can load the library into the process");
 		break;
 	case TARGET_REFUSED:
-		doctor_say(report, "calls", DOCTOR_LIMITED, NULL, "attach refuses: %s", why);
+		doctor_say(report, "calls", DOCTOR_LIMITED,
+			   "attach --syscalls records its system calls, as root",
+			   "attach refuses: %s", why);
 		break;
 	case TARGET_LEAVE:
 		/* If the process's memory cannot be read, nothing is known about the process. */
@@ -91,7 +95,7 @@ static void examine_calls(pid_t pid, doctor_report *report)
 				   "the program uses libposixtrace: attach records its events" :
 				   "the library was loaded when the program started");
 		else
-			doctor_say(report, "calls", DOCTOR_UNKNOWN, NULL,
+			doctor_say(report, "calls", DOCTOR_UNKNOWN, "try as root",
 				   "the process cannot be examined from here");
 		break;
 	}
@@ -105,11 +109,10 @@ static void examine_streams(pid_t pid, doctor_report *report)
 	int err = streams_look(&streams, pid);
 
 	if (err) {
-		doctor_say(report, "streams", DOCTOR_UNKNOWN, NULL, "%s",
-			   err == EPROTONOSUPPORT ?
-				   "the process uses another version of libposixtrace: use the "
-				   "posixtrace of that version" :
-				   strerror(err));
+		doctor_say(report, "streams", DOCTOR_UNKNOWN,
+			   err == EPROTONOSUPPORT ? "use the posixtrace of that version" :
+			   "try as root", "%s", err == EPROTONOSUPPORT ?
+			   "the process uses another version of libposixtrace" : strerror(err));
 		return;
 	}
 	doctor_say(report, "streams", DOCTOR_WORKS, NULL,
@@ -159,7 +162,8 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 			   "see posixtrace-preload(7), section CHROOT AND CONTAINERS",
 			   "the process has others of its own: %s", list);
 	else
-		doctor_say(report, "namespaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS, NULL,
+		doctor_say(report, "namespaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS,
+			   unknown ? "try as root" : NULL,
 			   unknown ? "not all can be compared" : "the same as here");
 }
 
@@ -171,7 +175,8 @@ static void examine_sched(pid_t pid, doctor_report *report)
 {
 	int err = doctor_try_perf(pid);
 
-	doctor_say(report, "kernel events", err ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
+	doctor_say(report, "kernel events", err ? DOCTOR_LIMITED : DOCTOR_WORKS,
+		   err ? "try as root; the line above about kernel events has the reason" : NULL,
 		   err ? "%s: no --sched and --sample" : "--sched and --sample%s",
 		   err ? strerror(err) : "");
 }
