@@ -28,6 +28,8 @@ equal() {
 	shown "$tmp/$1.ptl" >"$tmp/$1.shown"
 	check "the log of $1 is that of C" diff "$tmp/c.shown" "$tmp/$1.shown"
 	check "the log of $1 has the counters of C" test "$(counters "$tmp/c.ptl")" = "$(counters "$tmp/$1.ptl")"
+	"$posixtrace" stat "$tmp/$1.ptl" >"$tmp/out"
+	check "the stream of $1 has room for 4 MiB of events" has out '^limits  *stream [4-9]......'
 	run 0 verify "$tmp/$1.ptl"
 }
 

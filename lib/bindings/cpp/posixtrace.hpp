@@ -396,6 +396,9 @@ public:
 
 		if (!err)
 			err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+		/* Room for some 100,000 events until the library's thread writes them to the log. */
+		if (!err)
+			err = posix_trace_attr_setstreamsize(&attr, 4 << 20);
 		if (!err && inherited)
 			err = posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
 		if (!err)

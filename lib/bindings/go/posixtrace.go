@@ -66,6 +66,9 @@ static int create(const char *path_or_null, int fd, trace_id_t *trid)
 
 	if (!err && path_or_null)
 		err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	// Room for some 100,000 events until the library's thread writes them to the log.
+	if (!err && path_or_null)
+		err = posix_trace_attr_setstreamsize(&attr, 4 << 20);
 	if (!err)
 		err = path_or_null ? posix_trace_create_withlog(0, &attr, fd, trid) :
 				     posix_trace_create(0, &attr, trid);

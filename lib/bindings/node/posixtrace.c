@@ -330,6 +330,9 @@ static napi_value make_stream(napi_env env, napi_callback_info info)
 	err = posix_trace_attr_init(&attr);
 	if (!err && *path)
 		err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	/* Room for some 100,000 events until the library's thread writes them to the log. */
+	if (!err && *path)
+		err = posix_trace_attr_setstreamsize(&attr, 4 << 20);
 	if (!err)
 		err = *path ? posix_trace_create_withlog(0, &attr, reader->fd, &reader->trid) :
 			      posix_trace_create(0, &attr, &reader->trid);

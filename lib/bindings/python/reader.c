@@ -311,6 +311,9 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 		err = posix_trace_attr_init(&attr);
 		if (!err && path)
 			err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+		/* Room for some 100,000 events until the library writes them to the log. */
+		if (!err && path)
+			err = posix_trace_attr_setstreamsize(&attr, 4 << 20);
 		if (!err && is_inherited)
 			err = posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
 		if (!err)

@@ -94,6 +94,7 @@ mod sys {
         pub fn posix_trace_attr_init(attr: *mut Attr) -> c_int;
         pub fn posix_trace_attr_destroy(attr: *mut Attr) -> c_int;
         pub fn posix_trace_attr_setlogfullpolicy(attr: *mut Attr, policy: c_int) -> c_int;
+        pub fn posix_trace_attr_setstreamsize(attr: *mut Attr, size: usize) -> c_int;
         pub fn posix_trace_create(pid: c_int, attr: *const Attr, id: *mut c_ulong) -> c_int;
         pub fn posix_trace_create_withlog(
             pid: c_int, attr: *const Attr, fd: c_int, id: *mut c_ulong,
@@ -438,6 +439,10 @@ impl Stream {
             check(sys::posix_trace_attr_init(&mut attr))?;
             // POSIX_TRACE_APPEND
             let mut err = sys::posix_trace_attr_setlogfullpolicy(&mut attr, 0x14);
+            if err == 0 {
+                // Room for some 100,000 events until the library's thread writes them to the log.
+                err = sys::posix_trace_attr_setstreamsize(&mut attr, 4 << 20);
+            }
             if err == 0 {
                 err = sys::posix_trace_create_withlog(0, &attr, file.as_raw_fd(), &mut id);
             }
