@@ -214,8 +214,8 @@ static bool has_function(const struct scene *scene, const char *function)
 
 /*
  * Finds the cause of a call of std::terminate(). The C++ library calls it for an exception that
- * nothing catches or that leaves a function with noexcept. Without an exception, a thread is mostly
- * the reason.
+ * nothing catches or that leaves a function with noexcept. Without an exception, the usual reason
+ * is a std::thread that was not joined.
  */
 static void find_terminate(const struct scene *scene, struct crash_cause *cause)
 {

@@ -487,8 +487,8 @@ int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_mean
 	kernel_cut(kernel, goes_on, &period);
 	kernel_states_clean(&kernel->states);
 	/*
-	 * If this log cannot be read, the recorder assumes that the stream runs at the begin of the
-	 * next log.
+	 * If this log cannot be read, the recorder assumes that the stream runs at the beginning of
+	 * the next log.
 	 */
 	kernel->runs = goes_on;
 	/* A damaged log is not written again. capture_read_back() reports it. */
