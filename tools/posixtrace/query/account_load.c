@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* account_load.c - reads accounts of dropped logs, which may be hostile. */
+/* account_load.c - reads accounts of dropped logs. The file of an account may be hostile. */
 #include "query/account_load.h"
 
 #include <errno.h>

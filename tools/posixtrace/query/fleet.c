@@ -38,7 +38,10 @@ const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_MESSAGE] = { "row_message", "String" },
 };
 
-/* The expressions of the columns ALIAS. The element of an array with the index 0 is 0 or empty. */
+/*
+ * The expressions of the columns that are an ALIAS. If a row lacks the key, indexOf() returns 0. In
+ * ClickHouse the element of an array with the index 0 is 0 or the empty text.
+ */
 #define FACT(array, key) "row_" array "[indexOf(row_keys, toUInt64(" #key "))]"
 static const char *const alias[FLEET_COLUMNS] = {
 	[FLEET_LEVEL] = "toUInt8(intDiv(row_marks, 4))",
@@ -60,7 +63,10 @@ const struct fleet_columns *fleet_event_column(size_t i, enum fleet_layout layou
 	return is_there ? &fleet_events[i] : NULL;
 }
 
-/* A number is smaller than a name, and the rows of an INSERT are already in its order. */
+/*
+ * In the layout FLEET_COMPACT, row_table is the number of the table (query_schema.h). A number
+ * needs less room than a name, and the rows of an INSERT are already in the order of the numbers.
+ */
 const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout layout)
 {
 	static const struct fleet_columns column[] = {

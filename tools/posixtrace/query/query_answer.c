@@ -95,7 +95,7 @@ static void get_flags(struct sqlvalue *value)
  * an unknown text. No known value is 0 or empty.
  */
 bool answer_value(const struct bytes *answer, size_t *at, enum answer_form form,
-		      struct sqlvalue *value)
+		  struct sqlvalue *value)
 {
 	bool good;
 

@@ -212,7 +212,7 @@ static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
 	struct stacks stacks = { .entries = 0 };
 	struct posix_trace_event_np event;
 	struct stacks_found found;
-	uint64_t number = 0;
+	uint64_t stack_events = 0;
 	bool *done = NULL;
 	size_t dones = 0;
 	trace_id_t trid;
@@ -220,8 +220,8 @@ static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
 
 	for (size_t i = 0; i < log->file.types; i++)
 		if (stacks_is_type(log->file.list[i]->name, log->file.list[i]->schema))
-			number = log->events_of[i];
-	if (!number || query_open_log(log, &trid))
+			stack_events = log->events_of[i];
+	if (!stack_events || query_open_log(log, &trid))
 		return SQLITE_OK;
 	while (!err && !posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
 		const struct log_type *type =

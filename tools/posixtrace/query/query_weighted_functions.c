@@ -92,8 +92,7 @@ static void avg_final(sqlite3_context *context)
 }
 
 /*
- * The weight is 1 at the beginning, so that the functions also work for rows that have no
- * weight.
+ * The weight is 1 at the beginning, so that the functions also work for rows that have no weight.
  */
 int query_weighted_functions(struct query *query, sqlite3 *db)
 {

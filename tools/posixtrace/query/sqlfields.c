@@ -53,15 +53,15 @@ static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 /* If there are SQLFIELDS_MAX columns already, the field gets no column. */
 bool sqlfields_add_name(struct sqlfields *fields, const char *field)
 {
-	struct sqlfield *more;
+	struct sqlfield *added;
 
 	if (sqlfields_find(fields, field) >= 0 || fields->count == SQLFIELDS_MAX)
 		return true;
 	if (!vec_grow(&fields->field, fields->count, 1))
 		return false;
-	more = fields->field;
-	more[fields->count].field = field;
-	name_column(fields, &more[fields->count]);
+	added = &fields->field[fields->count];
+	added->field = field;
+	name_column(fields, added);
 	fields->count++;
 	return true;
 }
