@@ -38,15 +38,15 @@ const char *compare_kind_name(int kind)
  */
 static struct comparison *add_row(struct compare *compare, const char *name, int kind, int quantity)
 {
-	struct comparison *more;
+	struct comparison *row;
 
 	if (!vec_grow(&compare->row, compare->rows, 1))
 		return NULL;
-	more = &compare->row[compare->rows++];
-	more->name = name;
-	more->kind = kind;
-	more->quantity = quantity;
-	return more;
+	row = &compare->row[compare->rows++];
+	row->name = name;
+	row->kind = kind;
+	row->quantity = quantity;
+	return row;
 }
 
 /*
@@ -201,7 +201,7 @@ static const struct sample_series *find_series(const struct sample *sample,
 
 /* Stores the logarithms of the ratios of a quantile, part by part. */
 static void series_differences(const struct sample_series *a, const struct sample_series *b,
-			enum sample_quantile quantile, double *difference)
+			       enum sample_quantile quantile, double *difference)
 {
 	/* A duration of 0 ns has no logarithm, so half a nanosecond is added to each duration. */
 	for (int i = 0; i < SAMPLE_PARTS; i++)

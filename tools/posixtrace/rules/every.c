@@ -132,7 +132,7 @@ static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 
 /* Reports an obligation that no event has met. */
 static void report_violation(struct judge *judge, struct rule *rule, const struct pending *pending,
-		     const char *why)
+			     const char *why)
 {
 	judge_violation(judge, rule, pending->time_ns, pending->pid, pending->tid, "%s%s: no %s%s",
 			rule->first.pattern, pending->text, rule->second.pattern, why);
@@ -385,7 +385,7 @@ static void unmark_orphans(struct judge *judge, size_t index, const struct readi
 }
 
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
-		const struct reading *reading)
+	       const struct reading *reading)
 {
 	uint64_t key;
 	uint32_t at = judge->last[index];

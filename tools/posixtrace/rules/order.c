@@ -32,7 +32,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
  * many entries or if memory is lacking.
  */
 static struct holder *find_holder(struct judge *judge, const struct rule *rule,
-			   const struct posix_trace_event_np *event)
+				  const struct posix_trace_event_np *event)
 {
 	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid,
 				 .thread = (uint64_t)event->info.posix_thread_id };
@@ -72,7 +72,7 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 
 /* Reports a violation if the thread acquired the second lock while it held the first lock. */
 static void compare_times(struct judge *judge, struct rule *rule, const struct holder *holder,
-		    const struct held *first, const struct held *second)
+			  const struct held *first, const struct held *second)
 {
 	/* If two times are equal, the order of the two calls is unknown. */
 	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
@@ -87,7 +87,7 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
  * held. Then keeps the first time, too.
  */
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
-		      const struct held *held)
+		     const struct held *held)
 {
 	/* The array is circular and has the last ORDER_KEPT times. Older times are not compared. */
 	unsigned others = holder->count[!which];

@@ -299,7 +299,7 @@ static void free_rule(struct rule *rule)
 static bool read_line(struct parser *parser)
 {
 	struct rules *rules = parser->rules;
-	struct rule *more;
+	struct rule *rule;
 
 	/* An error in an earlier line does not affect this line. */
 	parser->at = parser->line;
@@ -315,12 +315,11 @@ static bool read_line(struct parser *parser)
 	}
 	if (!vec_grow(&rules->rule, rules->count, 1))
 		return false;
-	more = rules->rule;
-	more += rules->count++;
-	memset(more, 0, sizeof(*more));
 	/* rules->count includes the rule now, so rules_fini() frees it after an error, too. */
-	more->line = parser->number;
-	parse_rule(parser, more);
+	rule = &rules->rule[rules->count++];
+	memset(rule, 0, sizeof(*rule));
+	rule->line = parser->number;
+	parse_rule(parser, rule);
 	return !parser->no_memory;
 }
 

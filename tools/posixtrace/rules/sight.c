@@ -27,7 +27,7 @@ static bool is_among(const trace_event_set_t *set, trace_event_id_t id)
 
 /* Returns true if the filter excludes a type that is the second event of the rule. */
 static bool filter_hides(const struct judge *judge, const struct rule *rule,
-		  const trace_event_set_t *filter)
+			 const trace_event_set_t *filter)
 {
 	for (size_t i = 0; i < judge->log->types; i++) {
 		trace_event_id_t id = judge->log->list[i]->id;
@@ -267,7 +267,7 @@ static bool has_place(const struct judge *judge, int cause)
 
 /* Adds the losses of a type to the lost first or second events of a rule. */
 static void add_losses(const struct judge *judge, struct missing *missing, bool is_second,
-		 const struct posix_trace_ledger_np *line)
+		       const struct posix_trace_ledger_np *line)
 {
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
 		add_saturated(is_second ? &missing->second : &missing->first, line->lost[i]);
@@ -277,8 +277,8 @@ static void add_losses(const struct judge *judge, struct missing *missing, bool 
 
 /* Adds the losses of a type to all rules that it concerns. */
 static void add_type_losses(const struct judge *judge, struct missing *missing,
-		      const struct judge_type *type, unsigned kinds,
-		      const struct posix_trace_ledger_np *line)
+			    const struct judge_type *type, unsigned kinds,
+			    const struct posix_trace_ledger_np *line)
 {
 	for (size_t u = 0; u < type->uses; u++) {
 		const struct judge_use *use = &type->use[u];
