@@ -19,7 +19,7 @@
 
 /* Writes the figures of a series. A series without a complete span has no times. */
 static void put_series(struct json *json, const struct latency *latency,
-		   const struct latency_series *series)
+		       const struct latency_series *series)
 {
 	const struct histogram *time = &series->time;
 
@@ -125,7 +125,7 @@ static void put_locks(struct json *json, const struct latency *latency)
 
 /* Writes the events of a part as elements of the open array. */
 static void put_events(struct json *json, const struct latency *latency, const struct slow *slow,
-		   enum slow_part part)
+		       enum slow_part part)
 {
 	struct line_form form = { .json = true, .is_part = true };
 	const struct slow_event *event;

@@ -226,7 +226,7 @@ static void event_line(struct out *out, const struct latency *latency, struct li
 
 /* Prints the events of a part, the oldest first. */
 static void put_part(struct out *out, const struct latency *latency, struct line_form *form,
-		 const struct slow *slow, enum slow_part which)
+		     const struct slow *slow, enum slow_part which)
 {
 	const struct slow_event *event;
 

@@ -108,7 +108,7 @@ bool slowest_sort(struct slowest *slowest)
  * not call this function for such a part when it is full. Data that is too long loses its end.
  */
 static void keep_event(const struct slowest *slowest, struct slow *slow, enum slow_part part,
-		 const struct reading *reading)
+		       const struct reading *reading)
 {
 	struct slow_event *to = &slow->part[part][slow->seen[part] % slowest->around];
 
@@ -158,10 +158,7 @@ static void offer_event(struct slowest *slowest, struct slow *slow, const struct
 	}
 }
 
-/*
- * The function offers the event to each kept span. There are at most SLOWEST_MAX of
- * them.
- */
+/* The function offers the event to each kept span. There are at most SLOWEST_MAX of them. */
 bool slowest_event(struct slowest *slowest, const struct reading *reading)
 {
 	for (size_t i = 0; i < slowest->count; i++)

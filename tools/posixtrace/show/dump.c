@@ -51,7 +51,7 @@ static bool choose_log_type(const struct log_type *type)
 
 /* Prints an event, or keeps it for --tail. Returns false after an error. */
 static bool show_or_keep(struct logfile *log, const struct log_type *type,
-		 const struct posix_trace_event_np *event)
+			 const struct posix_trace_event_np *event)
 {
 	if (dump.tail.limit) {
 		if (tail_add(&dump.tail, event, event->data, event->data_len))

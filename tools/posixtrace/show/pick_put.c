@@ -2,8 +2,8 @@
 /*
  * pick_put.c - writes the columns of --fields as text. To pad a column, the code measures the text
  * that the column has added to the buffer. So the buffer must not be flushed within a line, and
- * must have room for the whole line. But the output is flushed by each message, for example that a
- * file with symbols is missing. So a line is made in a buffer of its own.
+ * must have room for the whole line. But the tool flushes its output before it prints a message,
+ * for example that a file with symbols is missing. So a line is made in a buffer of its own.
  */
 #include <ctype.h>
 #include <string.h>
@@ -16,7 +16,10 @@
 #include "show/pick_part.h"
 #include "symbols/symbols.h"
 
-/* Writes the id of a process or thread, or "-" for 0, which means the stream itself. */
+/*
+ * Writes the id of a process or thread, or a level. Writes "-" if the number is not positive: an id
+ * of 0 means the stream itself, and a level of 0 means that the schema has no level.
+ */
 static void text_number(struct out *out, int64_t id)
 {
 	if (id > 0)

@@ -198,7 +198,7 @@ void stat_json(struct out *out, const struct stat_report *report)
 	count_members(&json, tally, &tally->total);
 	equation_json(&json, "ledger", &tally->ledger);
 	shimloss_json(&json, "shim_lost", &report->shim);
-	/* Type 0 has the events whose type is not known. */
+	/* The lost events whose type is not known. The log has them under the type 0. */
 	if (equation_lost(&report->unknown))
 		equation_json(&json, "unknown_type", &report->unknown);
 	json_array(&json, "types");

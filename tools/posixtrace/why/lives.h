@@ -62,7 +62,7 @@ int64_t lives_forked(const struct history *history, pid_t pid);
 
 /* Returns whether a process has started a program after since_ns and not after at_ns. */
 bool lives_executed(const struct history *history, pid_t pid, int64_t since_ns,
-			int64_t at_ns);
+		    int64_t at_ns);
 
 /* Returns the time of the last event of a thread's process. */
 int64_t lives_last_ns(const struct history *history, uint32_t thread);
