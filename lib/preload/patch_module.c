@@ -496,7 +496,7 @@ bool shim_work_types(struct shim_work *work)
 	find_vectors(work);
 	for (uint32_t i = 0; i < plan->head->types; i++) {
 		work->type[i] = shim_probe_open(plan->text + plan->type[i].name,
-					       plan->text + plan->type[i].schema);
+						plan->text + plan->type[i].schema);
 		good &= work->type[i] != 0;
 	}
 	return good;

@@ -173,8 +173,8 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	completed = capture_finish(&capture);
 	open_calls_pass(&open, kernel, rotation);
 	open_calls_fini(&open);
-	completed = tool_worse(completed, kernel_weave(kernel, file,
-							  (struct kernel_meanwhile){ NULL, NULL }));
+	completed = tool_worse(completed,
+			       kernel_weave(kernel, file, (struct kernel_meanwhile){ NULL, NULL }));
 	/* The result is read from the log, which now also has the events of the last flush. */
 	completed = tool_worse(completed, capture_read_back(plan, file->path, capture.limit,
 							    file->fd, &result->capture));

@@ -25,9 +25,9 @@ static int write_identity(sqlite3 *db, const struct posix_trace_loginfo_np *info
 
 	*put_hex_bytes(uuid, info->uuid, ACCOUNT_UUID_BYTES) = '\0';
 	return account_run(db, sqlite3_mprintf("CREATE TABLE account.identity(uuid, log_id, host, "
-					    "begun); INSERT INTO account.identity VALUES(x'%s', "
-					    "%lld, %Q, %lld)", uuid, (long long)info->log_id,
-					    info->host, (long long)info->begin_ns));
+					       "begun); INSERT INTO account.identity VALUES(x'%s', "
+					       "%lld, %Q, %lld)", uuid, (long long)info->log_id,
+					       info->host, (long long)info->begin_ns));
 }
 
 /*
@@ -37,20 +37,20 @@ static int write_identity(sqlite3 *db, const struct posix_trace_loginfo_np *info
 static int copy_tables(sqlite3 *db, const struct posix_trace_loginfo_np *info, const char *made)
 {
 	int err = account_run(db, sqlite3_mprintf("ATTACH %Q AS account; "
-					       "PRAGMA account.page_size = 512; "
-					       "PRAGMA account.journal_mode = OFF; "
-					       "PRAGMA account.synchronous = OFF; "
-					       "PRAGMA account.application_id = %d; BEGIN", made,
-					       ACCOUNT_ID));
+						  "PRAGMA account.page_size = 512; "
+						  "PRAGMA account.journal_mode = OFF; "
+						  "PRAGMA account.synchronous = OFF; "
+						  "PRAGMA account.application_id = %d; BEGIN", made,
+						  ACCOUNT_ID));
 
 	if (!err)
 		err = write_identity(db, info);
 	for (int i = 0; !err && i < QUERY_TABLES; i++)
 		if (account_has_table(i))
 			err = account_run(db, sqlite3_mprintf("CREATE TABLE account.%s AS "
-							   "SELECT * FROM main.%s",
-							   query_schema[i].name,
-							   query_schema[i].name));
+							      "SELECT * FROM main.%s",
+							      query_schema[i].name,
+							      query_schema[i].name));
 	return err ? err : sqlite3_exec(db, "COMMIT; DETACH account", NULL, NULL, NULL);
 }
 

@@ -263,7 +263,7 @@ static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 	static struct out scratch = { .fd = -1 };
 	const struct posix_trace_event_np *event = &reading->event;
 	uint64_t hash = hash_bytes(HASH_BEGIN, &event->info.posix_pid,
-			    sizeof(event->info.posix_pid));
+				   sizeof(event->info.posix_pid));
 	struct posix_trace_value_np value;
 
 	scratch.used = 0;

@@ -63,7 +63,7 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 {
 	struct posix_trace_object_np object;
 	const char *name = data_name(judge->log, event->info.posix_pid, pointer, event->time_ns,
-				      &object);
+				     &object);
 	char address[24];
 
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)pointer);

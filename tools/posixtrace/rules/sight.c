@@ -325,7 +325,7 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 		losses_subtract(&rest, &line);
 		if (judge->by_id[id])
 			add_type_losses(judge, missing, judge->by_id[id],
-				  shimloss_kinds(judge->log->list[i]->name), &line);
+					shimloss_kinds(judge->log->list[i]->name), &line);
 	}
 	for (size_t i = 0; i < judge->rules->count; i++) {
 		if (judge->rules->rule[i].first.exists)

@@ -856,7 +856,7 @@ static void json_failure(struct json *json, struct why *why,
 		json_string_member(json, "path", text_at(why, call->text));
 		json_signed(json, "error", call->error);
 		json_string_member(json, "error_name",
-			      errno_name(call->error) ? errno_name(call->error) : "");
+				   errno_name(call->error) ? errno_name(call->error) : "");
 		json_string_member(json, "function", place);
 		why_json_time(json, "at", "at_ns", call->time_ns);
 		json_end_object(json);
