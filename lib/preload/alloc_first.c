@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* The memory is zero when the shim is loaded, so that calloc() needs no memset(). */
+/* The memory is zero when the shim is loaded, so calloc() needs no memset(). */
 _Alignas(64) char shim_first_memory[SHIM_FIRST_BYTES];
 /* The number of bytes, from the beginning of the array, that are in use. */
 static _Atomic size_t used;

@@ -170,7 +170,7 @@ static void io_uring_keep(struct known *known, uintptr_t caller, void *function)
 		if (atomic_compare_exchange_strong(&used[k], &there, known) || there == known)
 			break;
 	}
-	/* A program has few callers of one function, so that an entry is free nearly always. */
+	/* A program has few callers of one function, so an entry is free nearly always. */
 	while (i != first + PROBED && atomic_load(&known->by[i % CALLERS].caller) != FREE)
 		i++;
 	entry = &known->by[(i == first + PROBED ? first : i) % CALLERS];
@@ -340,8 +340,8 @@ static void io_uring_forget(const struct io_uring *ring)
 
 /*
  * Records the requests that are prepared. The program has written them, and liburing reads them in
- * the call that follows, so that the memory is readable. Requests that an earlier call could not
- * submit are still prepared, and are recorded again.
+ * the call that follows, so the memory is readable. Requests that an earlier call could not submit
+ * are still prepared, and are recorded again.
  */
 static void put_requests(const struct io_uring *ring, struct counts *counts, const void *caller)
 {

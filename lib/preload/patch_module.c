@@ -70,7 +70,7 @@ void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why)
 }
 
 /*
- * A module has few segments, so that a search of the program headers is enough. For a page that the
+ * A module has few segments, so a search of the program headers is enough. For a page that the
  * dynamic linker makes read-only after the relocation, the result is still the protection of the
  * segment.
  */
@@ -359,7 +359,10 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 	if (!batch)
 		batch = write_trampolines(work, loaded);
 	for (uint32_t i = 0; batch && i < loaded->module->sites; i++) {
-		/* A chained site is reached only by the jump of the site before it. */
+		/*
+		 * A chained site is reached only by the jump of the site before it. If that site
+		 * got no jump, the chained site is refused for the same reason.
+		 */
 		if (!site[i].is_chained || is_added) {
 			why = NULL;
 			is_added = false;

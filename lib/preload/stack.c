@@ -116,7 +116,7 @@ extern void *__libc_stack_end __attribute__((weak, visibility("default")));
 
 /*
  * The lowest readable address of this thread's own stack; 0: not found yet. The value depends on
- * the thread alone, so that a signal handler may search meanwhile.
+ * the thread alone. So a signal handler may search, too, and stores the same value.
  */
 static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec")));
 

@@ -4,9 +4,9 @@
  *
  * The memory that this needs does not depend on the number of records. New records are collected in
  * a chunk of KERNEL_STORE_CHUNK bytes. A full chunk is sorted and appended to a temporary file as a
- * run. A reader merges the runs. Records come nearly in order of time, so that few runs overlap.
- * The reader opens a run when it needs the run's first record, and has a buffer for each open run.
- * The file is made when the first chunk is full.
+ * run. A reader merges the runs. Records come nearly in order of time, so few runs overlap. The
+ * reader opens a run when it needs the run's first record, and has a buffer for each open run. The
+ * file is made when the first chunk is full.
  *
  * Threads  one thread uses a store and its readers.
  */

@@ -281,7 +281,7 @@ static int write_merged(struct merge *merge, const char *made, const char *old)
 
 /*
  * Merges the accounts into the merged account of this number, which may exist. Returns false if an
- * existing merged account is full or cannot be copied, so that another number is needed.
+ * existing merged account is full or cannot be copied. The caller then needs another number.
  */
 static bool merge_into(struct merge *merge, unsigned number)
 {

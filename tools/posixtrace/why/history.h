@@ -185,7 +185,7 @@ struct stay { /* the state of a thread from this time on */
 	uint8_t state;
 	bool is_preempted;
 	bool is_stopped;       /* blocked by a signal such as SIGSTOP, or by a debugger */
-	bool is_deep;          /* blocked so that no signal wakes it, for example by a disk */
+	bool is_deep;          /* no signal ends the blocking: for example, it waits for a disk */
 	uint16_t cpu;
 	/*
 	 * For STATE_READY: the thread that woke this thread, or, if is_preempted is true, the
