@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -317,6 +318,30 @@ static void disk(void)
 	close(fd);
 }
 
+/* Threads allocate in one arena. No event shows their waits for its lock. */
+static void *allocate(void *arg)
+{
+	void *memory[16];
+
+	while (!atomic_load(&stop)) {
+		for (size_t i = 0; i < 16; i++)
+			memory[i] = malloc(2000 + i * 300);
+		for (size_t i = 0; i < 16; i++)
+			free(memory[i]);
+	}
+	return arg;
+}
+
+static void allocator(void)
+{
+	int64_t end = now(CLOCK_MONOTONIC) + INT64_C(700000000);
+
+	mallopt(M_ARENA_MAX, 1);
+	begin(allocate, 5);
+	while (now(CLOCK_MONOTONIC) < end)
+		free(malloc(5000));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -325,6 +350,7 @@ static const struct {
 	{ "world", world_stops }, { "pipes", pipes }, { "child", child },
 	{ "sleep", sleep_hidden }, { "timer", timer }, { "busy", busy_wait },
 	{ "faults", faults }, { "sharing", false_sharing }, { "disk", disk },
+	{ "allocator", allocator },
 };
 
 static void *subject(void *arg)

@@ -82,6 +82,14 @@ reason busy running 'running'
 # Samples: the functions that run, and by the samples that are missing, the page faults.
 reason faults fault 'page faults of touch (causes.c)' --sample 4999 --trace alloc
 reason sharing running 'running write_line (causes.c)' --sample 999
+# A loaded machine may leave the thread without a CPU for most of the time: the answer then has no hint.
+by_way record --sched --sample 999 -q --force -o allocator.ptl ./causes allocator >measured
+"$posixtrace" why --thread subject allocator.ptl | sed -n 1,4p >lines
+if grep -q '^Cause: .*blocked, and no event says why' lines; then
+	check "allocator: the hint names it" grep -q '^Hint: .*malloc() and free()' lines
+else
+	echo "without the lock of the allocator: $(sed -n 2p lines)"
+fi
 if test -n "$disk"; then
 	reason disk file "read of $SLOW_FILE"
 	# Privileged: the process behind the disk.
@@ -117,13 +125,22 @@ recorded() {
 	esac
 	by_way "$@"
 }
+# answer_of NAME: the first three lines of the answer. On a loaded machine, the greatest cause may be that a
+# thread had no CPU, which only the kernel's tracing shows. The cause among the other parts follows then.
+answer_of() {
+	"$posixtrace" why $1.ptl | sed -n 1,3p >lines
+	if grep -q '^Cause: .*ready to run, but without a CPU' lines; then
+		"$posixtrace" why --json $1.ptl >answer
+		python3 "$source/check_why.py" answer >>lines
+	fi
+}
 # wait_for NAME TEXT...
 wait_for() {
 	name=$1
 	shift
 	for way in none $ways; do
 		recorded -q --force -o $name.ptl ./waits $name <&9
-		"$posixtrace" why $name.ptl | sed -n 1,3p >lines
+		answer_of $name
 		for text; do
 			check "$name, $way: the answer has: $text" grep -q -e "$text" lines
 		done
@@ -198,7 +215,7 @@ stuck() {
 		test $way != none || kill -STOP $all
 		kill -KILL $all
 		wait $recorder 2>/dev/null
-		"$posixtrace" why $name.ptl | sed -n 1,3p >lines
+		answer_of $name
 		for text; do
 			check "$name, $way: the answer has: $text" grep -q -e "$text" lines
 		done

@@ -564,6 +564,58 @@ static void put_crowd(const struct page *page, const struct window *window,
 	out_str(page->out, ".\n");
 }
 
+/*
+ * Returns whether a part of the running time is a function of the allocator: by its file, or by its
+ * name if the debugging information of the C library is not installed.
+ */
+static bool is_allocator(const struct why_node *node)
+{
+	static const char *const names[] = {
+		"malloc (", "calloc (", "realloc (", "free (", "cfree (", "_int_malloc",
+		"_int_free", "_int_realloc", "__libc_malloc", "__libc_free", "malloc_consolidate",
+	};
+	static const char run[] = "running ";
+
+	if (!node->label || strncmp(node->label, run, strlen(run)) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(node->label + strlen(run), names[i], strlen(names[i])))
+			return true;
+	return strstr(node->label, " (malloc.c)") || strstr(node->label, " (arena.c)");
+}
+
+#define HINT_SAMPLES 10 /* the least number of samples for a hint */
+#define HINT_PART    3  /* at least a third of the samples are in the allocator */
+
+/*
+ * The library does not see the locks of the allocator. If a thread was blocked without an event,
+ * and a great part of its samples is in the allocator, writes that it probably waited for such a
+ * lock. 'node' is the part of the time in which it was blocked. The samples are those of the same
+ * thread and the same time.
+ */
+static void put_allocator(const struct page *page, uint32_t node)
+{
+	const struct division *division = page->division;
+	const uint32_t parent = division->node[node].parent;
+	uint64_t all = 0, found = 0;
+
+	if (division->node[node].key)
+		return;
+	for (uint32_t at = division->node[parent].child; at; at = division->node[at].sibling) {
+		const struct why_node *run = &division->node[at];
+
+		for (uint32_t of = run->kind == WHY_RUN && !run->key ? run->child : 0; of;
+		     of = division->node[of].sibling) {
+			all += division->node[of].samples;
+			found += is_allocator(&division->node[of]) ? division->node[of].samples : 0;
+		}
+	}
+	if (all >= HINT_SAMPLES && found >= all / HINT_PART)
+		out_printf(page->out, "Hint: %.0f %% of the thread's samples are in malloc() and "
+			   "free(): it probably waited for a lock of the allocator, which threads "
+			   "share.\n", 100.0 * (double)found / (double)all);
+}
+
 /* Writes the first lines. The greatest cause is the answer. */
 static void put_summary(const struct page *page, const struct window *window,
 			const struct why_causes *causes, const struct crowd *crowd)
@@ -594,6 +646,8 @@ static void put_summary(const struct page *page, const struct window *window,
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
 	out_str(page->out, ".\n");
+	if (causes->cause[0].kind == WHY_UNKNOWN)
+		put_allocator(page, causes->cause[0].node);
 	put_repeats(page, window);
 	put_load(page, window);
 	put_limit(page, window);
