@@ -514,14 +514,28 @@ static void label_mixed(struct division *division)
 	}
 }
 
-/* Adds the time in which unknown threads that were not recorded had the processor. */
+/* Returns whether a limit of a cgroup has kept the process of a thread from running. */
+static bool has_limit(const struct history *history, uint32_t thread)
+{
+	for (size_t i = 0; i < history->throttles; i++)
+		if (history->throttle[i].pid == history->thread[thread].pid)
+			return true;
+	return false;
+}
+
+/*
+ * Adds the time in which unknown threads that were not recorded had the processor. If a limit of a
+ * cgroup stops a thread, the kernel records the same event as if it had preempted the thread.
+ */
 static void add_others(struct division *division, uint32_t node, uint64_t ns, int64_t from_ns)
 {
 	bool is_new;
 	struct why_node *who = division_child(division, node, WHY_WHO, WHY_OTHERS_KEY, &is_new);
 
 	if (who && is_new)
-		division_label(division, who, "the CPU ran other programs");
+		division_label(division, who, "the CPU ran other programs%s",
+			       has_limit(division->history, division->node[node].thread) ?
+			       ", or a limit of a cgroup kept the thread from running" : "");
 	if (who)
 		division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
 }
