@@ -241,7 +241,10 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 		checkpoint_fill(checkpoint_at(drain, 0), drain, 0);
 }
 
-/* The caller has the stream's lock and calls this before it writes to the log. */
+/*
+ * The caller has the stream's lock. It calls this function before each write to the log, and also
+ * when the account or the marks have changed without a write.
+ */
 void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 {
 	struct checkpoint *other;

@@ -25,8 +25,8 @@
 #include "drain/drain.h"
 
 /*
- * Prepares the checkpoints. From this call on the drain keeps the chunks that it has left until
- * ptx_drain_settle(), except in a LOOP stream.
+ * Prepares the checkpoints. Except in a LOOP stream, the drain no longer frees a chunk when it
+ * leaves the chunk: from this call on ptx_drain_settle() frees such chunks.
  */
 void ptx_checkpoint_enable(struct ptx_drain *drain);
 

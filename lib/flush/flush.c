@@ -4,7 +4,7 @@
  *
  * A flush acquires two locks: first the turn, a mutex that lets one flush of a stream run at a
  * time, and then the stream's lock. It holds the turn until it ends. The stream's lock protects the
- * drain and the members of struct ptx_flush. transfer.c releases the stream's lock while it writes
+ * drain and most members of struct ptx_flush. transfer.c releases the stream's lock while it writes
  * to the file, so control calls and status do not wait for a disk. Meanwhile the turn ensures that
  * only one thread uses the log, as log/log.h requires.
  *
@@ -123,8 +123,8 @@ static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int err
 /*
  * Notes the error for posix_trace_get_status() (FLUSHF-08). The first error stays until it is
  * reported. A caller of posix_trace_flush() also gets the error as a result. An automatic flush has
- * no caller, so its failure becomes an event. The flusher tries again and again, so only the first
- * of successive failures becomes an event.
+ * no caller, so its failure becomes an event. The flusher tries again and again, so the failure
+ * becomes an event only if the flush before it has succeeded.
  */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {
@@ -294,7 +294,8 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 
 /*
  * A flush does not hold the stream's lock while it writes a block. In a LOOP log such a write
- * changes the number of overwritten events. So a caller that reads this number waits for the write.
+ * changes the number of overwritten events. So a caller that reads this number waits until no flush
+ * runs.
  * In logs of other policies no events are overwritten, so the caller does not wait for a slow file.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush)

@@ -100,8 +100,8 @@ void ptx_flush_acquire_turn(struct ptx_flush *flush);
 void ptx_flush_release_turn(struct ptx_flush *flush);
 
 /*
- * Empties the log, and counts its events as cleared. The caller has the turn and the stream's lock.
- * Returns 0 or an error number.
+ * Empties the log, if the file permits this, and counts the removed events as cleared. The caller
+ * has the turn, the stream's lock and a shield (base/shield.h). Returns 0 or an error number.
  */
 int ptx_flush_clear(struct ptx_flush *flush);
 
@@ -112,10 +112,10 @@ int ptx_flush_clear(struct ptx_flush *flush);
  *
  * ptx_flush_rotate_begin() writes all events up to now to the old log, and acquires the turn. After
  * an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log with the
- * status and with the ledger of its time, and then gives all further events to the new log,
- * `next->log`. After a success `flush` owns this log. ptx_flush_rotate_end() also stores the ledger
- * of all logs that the stream has closed. The file for this ledger is `next->ledger_fd`, and -1
- * means that the ledger is not stored. The function releases the turn in any case. Errors are those
+ * status and with the ledger of this log alone. It then gives all further events to the new log,
+ * `next->log`. After a success `flush` owns the new log. ptx_flush_rotate_end() also stores the sum
+ * of the ledgers of all closed logs. The file for this sum is `next->ledger_fd`, and -1
+ * means that it is not stored. The function releases the turn in any case. Errors are those
  * of the flush, those of storing the ledger, and ENOMEM. After an error the stream continues with
  * the old log. If only the tail of the old log cannot be written, the functions succeed, and the
  * stream's status has the error.
@@ -134,20 +134,21 @@ int ptx_flush_rotate_end(struct ptx_flush *flush, const struct ptx_flush_next *n
 /*
  * For a process that continues a log whose writer was killed: reads the ledger that
  * ptx_flush_rotate_end() has written, and counts its reported events in the drain's account. So
- * ptx_flush_destroy() writes the ledger of the log's own time. Returns EINVAL if the file has no
- * such ledger, or ENOMEM.
+ * ptx_flush_destroy() can subtract this ledger from the ledger that it writes. Returns 0, ENOMEM,
+ * or EINVAL if the file has no such ledger.
  */
 int ptx_flush_read_closed(struct ptx_flush *flush, int ledger_fd);
 
 /*
- * Returns an empty ledger. The caller completes it before ptx_flush_destroy(), which writes it to
- * the log.
+ * Returns an empty ledger, which belongs to `flush`. The caller fills this ledger and then calls
+ * ptx_flush_destroy(), which writes it to the log.
  */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
 
 /*
- * Completes the log with the ledger of ptx_flush_closing(), less the events of logs that were
- * closed before, closes the log, and frees `flush`.
+ * Subtracts the events of logs that were closed before from the ledger of ptx_flush_closing(),
+ * completes the log with this ledger, closes the log, and frees `flush`. Returns 0 or the error of
+ * completing the log.
  */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status);
 

@@ -2,8 +2,8 @@
 /*
  * flush/flush_private.h - the state of a stream's flushes, for the files of flush/.
  *
- * Threads   the callers have the turn of the stream's flushes, or its lock; each function says
- *           which.
+ * Threads   the comment on each group of functions says whether a caller has the turn of the
+ *           stream's flushes or the stream's lock.
  */
 #ifndef PTX_FLUSH_FLUSH_PRIVATE_H
 #define PTX_FLUSH_FLUSH_PRIVATE_H
@@ -36,8 +36,8 @@ struct ptx_flush {
 	 */
 	pthread_mutex_t turn;
 	/*
-	 * number of callers that wait for the turn; the flusher waits so that they can acquire it
-	 * first
+	 * number of threads in ptx_flush_wait_for_turn(), without the flusher; if there are any,
+	 * the flusher sleeps, so that they can acquire the turn first
 	 */
 	_Atomic uint32_t callers;
 	pthread_t thread;
@@ -48,14 +48,14 @@ struct ptx_flush {
 
 	/* The stream's lock protects the following members. */
 	bool flushing;
-	bool failing;       /* the last flush failed; ERROR was recorded */
+	bool failing;       /* the last flush failed */
 	bool log_overrun;
 	int error;          /* the first error of a flush since the status was last reset */
 	/* number of events that a LOOP log has overwritten, as last seen */
 	uint64_t overwritten;
 	uint64_t named[PTX_WORDS];
 	uint64_t descriptions;                /* schemas->changes when the schemas were last read */
-	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
+	uint64_t described[PTX_WORDS];        /* types whose schema the log has or has refused */
 	/* the log has the entries of all cells before this cell */
 	unsigned objects;
 	uint64_t object_stored[PTX_OBJECTS / 64];
@@ -76,8 +76,9 @@ struct ptx_flush {
 void ptx_flush_note_status(struct ptx_flush *flush);
 
 /*
- * In flush.c. ptx_flush_wait_for_turn() acquires the turn. ptx_flush_with_turn() flushes. Its
- * caller has the turn and a shield (base/shield.h), and not the stream's lock.
+ * In flush.c. ptx_flush_wait_for_turn() acquires the turn. ptx_flush_with_turn() flushes, and
+ * returns 0 or an error number. Its caller has the turn and a shield (base/shield.h), and not the
+ * stream's lock.
  */
 void ptx_flush_wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind);
 int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
@@ -116,9 +117,9 @@ int ptx_flusher_start(struct ptx_flush *flush);
 /*
  * Ends the flusher, and returns when it has ended. `state` is NONE or PAUSED; NONE is final. With
  * PAUSED the function also waits, for at most a second, until the kernel has removed the thread
- * from the process. Any number of threads may call both functions at the same time, but none may be
- * cancelled in them. ptx_flusher_resume() starts a flusher that is paused; if no thread can be
- * created, the state becomes NONE.
+ * from the process. ptx_flusher_resume() starts a flusher that is paused; if no thread can be
+ * created, the state becomes NONE. Any number of threads may call ptx_flusher_stop() and
+ * ptx_flusher_resume() at the same time, but none may be cancelled in them.
  */
 void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state);
 void ptx_flusher_resume(struct ptx_flush *flush);

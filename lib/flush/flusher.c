@@ -114,7 +114,8 @@ static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 
 /*
  * Returns true if writers must not make the system call that wakes the flusher. Writers of other
- * processes must not make this call, because a seccomp filter may forbid it there. Writers of this
+ * processes must not make this call, because a seccomp filter of their process may forbid it.
+ * Writers of this
  * process must not make it if the process is quiet (base/quiet.h). control->quiet shows that some
  * process of the arena is quiet.
  */
@@ -246,7 +247,7 @@ int ptx_flusher_start(struct ptx_flush *flush)
 	err = pthread_create(&flush->thread, &attr, flusher_run, flush);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	/* EINVAL: after unshare(CLONE_NEWPID) a process cannot create threads. */
+	/* The error may be EINVAL: after unshare(CLONE_NEWPID) a process cannot create threads. */
 	if (err)
 		return EAGAIN;
 	pthread_setname_np(flush->thread, "ptx-flush");

@@ -80,7 +80,7 @@ static bool has_events(const struct ptx_ledger_line *line)
 
 /*
  * Writes the ledger to a file. A ledger of too many threads is written without their lines:
- * ptx_ledger_subtract() then subtracts their events from other lines.
+ * ptx_ledger_subtract() then subtracts their events from other lines. Returns 0 or an error number.
  */
 static int write_closed(const struct ptx_ledger *ledger, int fd)
 {
@@ -124,7 +124,11 @@ static bool read_next(int fd, void *to, size_t len, uint64_t *at)
 	return true;
 }
 
-/* The file may be hostile: its counts are bounded, and a wrong number only makes the log wrong. */
+/*
+ * Reads the ledger that write_closed() has written. Returns 0, or EINVAL if the file has no such
+ * ledger. The file may be hostile: its counts are bounded, and a wrong number only makes the log
+ * wrong.
+ */
 static int read_closed(struct ptx_ledger *ledger, int fd)
 {
 	struct closed_head head;
@@ -199,8 +203,9 @@ int ptx_flush_read_closed(struct ptx_flush *flush, int ledger_fd)
 }
 
 /*
- * Returns true if a process has certainly ended. If same_ids is false, the id may belong to another
- * process in the pid namespace of this process, so the result is false.
+ * Returns true if a process has certainly ended. If same_ids is false, `pid` is an id of another
+ * pid namespace, and in the namespace of this process another process may have the same id. So the
+ * result is then false.
  */
 static bool has_ended(const void *arg, uint32_t pid)
 {
@@ -227,8 +232,8 @@ int ptx_flush_rotate_begin(struct ptx_flush *flush, const struct ptx_flush_calle
 
 /*
  * Makes flush->closing the ledger of the old log. *closed becomes the sum of this ledger and of the
- * ledgers of all earlier logs. The caller has the stream's lock. After an error flush->closing is
- * empty.
+ * ledgers of all earlier logs. The caller has the stream's lock. Returns 0 or an error number.
+ * After an error flush->closing is empty.
  */
 static int close_ledger(struct ptx_flush *flush, struct ptx_ledger **closed)
 {

@@ -35,8 +35,9 @@
 #define MARKS_MOST       1000
 
 /*
- * Adds the name of a type to the log, before the first event of this type. If the type has no name
- * yet, or if the log rejects the name, the function tries again before the next event of the type.
+ * Adds the name of a type to the log, unless the log has the name. Each event of a type is preceded
+ * by a call. If the type has no name yet, or if the log rejects the name, the next call tries
+ * again.
  */
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
@@ -54,6 +55,7 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
  * written. The checkpoint is written before the file. So one of the two checkpoints has the number
  * of events in the file, whether or not the write succeeds. After a success the chunks of these
  * events become free. After an error the block stays in memory, and the next call writes it again.
+ * Returns 0 or the error of the write.
  */
 static int write_out(struct ptx_flush *flush)
 {

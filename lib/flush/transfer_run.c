@@ -64,8 +64,8 @@ struct tally {
 };
 
 /*
- * Adds to the line of the type the number of records since the word appeared. The parameter
- * `records` is the present value of run.records.
+ * Adds to the account's line of the type how many records were moved since tally->first appeared.
+ * The parameter `records` is the present value of run.records.
  */
 static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
 {

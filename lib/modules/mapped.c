@@ -28,10 +28,10 @@
 struct process {
 	uint32_t pid;
 	uint32_t number;     /* in /proc; 0: it is not known */
-	uint64_t parent;     /* `parent` and since_ns are those in the table of members */
+	uint64_t parent;     /* this and since_ns: from the table of members, or from a report */
 	int64_t since_ns;
 	int64_t reported_ns; /* time of its last report; 0: none */
-	bool is_member;      /* member or target; other processes are known by reports only */
+	bool is_member;      /* member or target; not this process, or one known by reports only */
 	bool has_set;
 	bool exceeds_max; /* it has more mappings than are kept */
 	struct ptx_mapped_set set;
@@ -85,7 +85,7 @@ static void mapped_note(void *to, const struct ptx_mapping *mapping)
 	pthread_mutex_unlock(&mapped->lock);
 }
 
-/* Ends all mappings of a process. */
+/* Notes that all mappings of a process end at that time. */
 static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_ns)
 {
 	struct ptx_mapping gone = { .kind = PTX_MAPPING_GONE, .pid = pid, .end = UINT64_MAX,
@@ -152,7 +152,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		 * From now on nothing is known of the process, so all its mappings end in the log.
 		 */
 		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_clock_realtime());
-		/* The flag remains until the process executes another program. */
+		/* The flag remains until the entry describes another program or another process. */
 		process->exceeds_max = true;
 		break;
 	}
@@ -352,8 +352,8 @@ static void read_reports(struct ptx_mapped *mapped)
 }
 
 /*
- * Reads the table of members, then their reports, and then looks at the processes: each source is
- * more recent than the source before.
+ * Reads the table of members, then the reports of the members, and then looks at the processes:
+ * each source is more recent than the source before.
  */
 static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
 {

@@ -3,13 +3,13 @@
  * modules/mapped.h - finds which files the processes of a stream have mapped executable, for the
  * stream's log.
  *
- * Only the thread that flushes the stream makes the looks, never a thread that traces. It looks at
- * its own process by dl_iterate_phdr(), which also counts the libraries that were loaded and
- * unloaded. It looks at other processes by /proc/PID/maps, if the system permits this. Other
- * processes also report their mappings themselves at some moments (arena/maps.h). So the mappings
- * of a process that ended before the first look are known, too. The notes contain only what was
- * seen: if several files may have been in a range between two looks, the notes name none of these
- * files for that time.
+ * The thread that creates or flushes the stream makes the looks; a trace point makes none. The
+ * thread looks at its own process by dl_iterate_phdr(), which also counts the libraries that were
+ * loaded and unloaded. It looks at other processes by /proc/PID/maps, if the system permits this.
+ * Other processes also report their mappings themselves at some moments (arena/maps.h). So the
+ * mappings of a process that ended before the first look are known, too. The notes contain only
+ * what was seen: if several files may have been in a range between two looks, the notes name none
+ * of these files for that time.
  *
  * Owner     a flush. One look at a time; a second caller returns immediately.
  * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
@@ -44,8 +44,8 @@ void ptx_mapped_store(struct ptx_mapped *mapped, struct ptx_log *log);
 
 /*
  * This process reports its mappings in its arena, if other processes trace it. is_start: the
- * program has just started. Returns ENOSPC if the arena has no room; observers must then look at
- * this process through /proc. In a child of fork(), ptx_mapped_report_child() reports that the
+ * program has just started. Returns 0, or ENOSPC if the arena has no room; observers must then look
+ * at this process through /proc. In a child of fork(), ptx_mapped_report_child() reports that the
  * child has the mappings of its parent.
  */
 int ptx_mapped_report(bool is_start);
@@ -53,8 +53,8 @@ void ptx_mapped_report_child(void);
 
 /*
  * Returns true if this process is a child of a program with threads. Some thread of the parent may
- * have had the dynamic linker's lock at the fork, and in the child no thread releases it. All
- * processes, also the process itself, look at such a process through /proc.
+ * have had the dynamic linker's lock at the fork, and in the child no thread releases it. So such a
+ * process looks at itself through /proc, as other processes do.
  */
 bool ptx_mapped_linker_may_hang(void);
 
@@ -62,9 +62,9 @@ bool ptx_mapped_linker_may_hang(void);
 void ptx_mapped_report_end(void);
 
 /*
- * The fork handlers call these functions, for one fork at a time. They make sure that no fork
- * happens during a look: otherwise the child could inherit the dynamic linker's lock, held by that
- * look.
+ * The fork handlers call these functions, for one fork at a time. ptx_mapped_before_fork() waits,
+ * for a limited time, until no look of another thread is in progress: otherwise the child could
+ * inherit the dynamic linker's lock, held by that look.
  */
 void ptx_mapped_before_fork(void);
 void ptx_mapped_after_fork(void);

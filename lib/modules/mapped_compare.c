@@ -23,14 +23,14 @@ void ptx_mapped_set_fini(struct ptx_mapped_set *set)
 }
 
 /*
- * Returns true if two ranges are the same file at the same addresses. Reported ranges have no
- * device and no inode, so for two of them only the addresses are compared.
+ * Returns true if two ranges are the same file at the same addresses. A reported range may lack the
+ * path, the device and the inode. So for two reported ranges only the addresses are compared.
  */
 static bool is_same_mapping(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
 
-	/* The two ranges have no device and no inode. */
+	/* One of the two may lack what the other comparison needs. */
 	if (a->is_reported && b->is_reported)
 		return x->start == y->start && x->end == y->end;
 	/*
@@ -67,7 +67,8 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 }
 
 /*
- * The linker adds objects at the end of its list. If n objects were loaded since the old look, the
+ * Returns true if the object of the range may have been loaded since the old look. The linker adds
+ * objects at the end of its list. If n objects were loaded since the old look, the
  * last n objects of the list may be new. This holds even if they are at the same place: they may
  * have been unloaded and loaded again. The object at position set->pinned is never unloaded and was
  * already loaded at the old look. The objects before it in the list are at least as old, so none of
@@ -145,10 +146,10 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 }
 
 /*
- * A file that is gone is noted as mapped until the old look. A new file is noted as mapped from the
- * new look on. is_exact() shows whether another file can have been in the range between the looks.
- * If none can, an old file is noted as mapped until the new look, and a new file as mapped since
- * the old look.
+ * is_exact() and is_free() show whether another file can have been in a range between the looks. If
+ * that is possible, a file that is gone is noted as mapped until the old look, and a new file as
+ * mapped since the new look. Otherwise, a file that is gone is noted as mapped until the new look,
+ * and a new file as mapped since the old look.
  */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)
@@ -227,7 +228,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 	more += set->count++;
 	memset(more, 0, sizeof *more);
 	more->mapping = *mapping;
-	/* The text is not in memory of the set. */
+	/* The path of the report is not in memory of the set. */
 	more->mapping.path = "";
 	more->is_reported = true;
 	return 0;

@@ -41,8 +41,9 @@ struct head {
 };
 
 /*
- * Parses a number with the character `behind` after it. A sign is an error here, although
- * strtoull() accepts it.
+ * Parses a number with the character `behind` after it, and moves *at behind this character.
+ * Returns false if the text has another form. A sign is an error here, although strtoull() accepts
+ * it.
  */
 static bool mapped_other_number(char **at, int base, char behind, uint64_t *value)
 {
@@ -99,14 +100,14 @@ static bool mapped_other_parse(char *text, struct line *line)
 	/* The kernel prints the device in two parts. */
 	uint64_t part_major, part_minor;
 
-	/* If a field is missing in the line, it is 0. */
+	/* A member that the function does not reach is 0. */
 	memset(line, 0, sizeof *line);
 	/* An empty or reversed range would break the search for an address. */
 	if (!mapped_other_number(&text, 16, '-', &line->start) ||
 	    !mapped_other_number(&text, 16, ' ', &line->end) || line->start >= line->end ||
 	    strnlen(text, 5) < 5 || text[4] != ' ')
 		return false;
-	/* PERM is "rwxp" or a part of it; its third character is the permission to execute. */
+	/* PERM has four characters, such as "r-xp"; the third is the permission to execute. */
 	line->is_code = text[2] == 'x';
 	/* `text` moves past the permissions and the space. */
 	text += 5;
@@ -125,9 +126,9 @@ static bool mapped_other_parse(char *text, struct line *line)
 }
 
 /*
- * Reads the whole of /proc/PID/maps. Only a text that the kernel returns in one read shows the
- * mappings of one moment. So if the buffer was too small, it is enlarged and everything is read
- * again. Returns NULL if reading is not permitted, or if the text is too long.
+ * Reads the whole of /proc/PID/maps. The text should show the mappings of one moment, as nearly as
+ * the kernel allows. So if the buffer was too small, it is enlarged and everything is read again.
+ * Returns NULL if reading is not permitted, or if the text is too long.
  */
 static char *read_all(uint32_t number)
 {
@@ -171,7 +172,7 @@ static char *read_all(uint32_t number)
 	return text;
 }
 
-/* Reads from the beginning of the file on; false if not all bytes are there. */
+/* Reads the bytes at this offset of the file. Returns false if not all of them are there. */
 static bool read_head(const struct head *head, uint64_t offset, void *to, size_t bytes)
 {
 	size_t got;
@@ -181,7 +182,10 @@ static bool read_head(const struct head *head, uint64_t offset, void *to, size_t
 	       !ptx_io_read_at(head->fd, to, bytes, head->at + offset, &got) && got == bytes;
 }
 
-/* Reads the program headers. Returns their number, or 0 if this is no ELF file of this machine. */
+/*
+ * Reads the program headers. Returns how many there are, or 0 if this is no ELF file of this
+ * machine, or if it has more than HEADERS_MAX headers.
+ */
 static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_MAX])
 {
 	ElfW(Ehdr) elf;
@@ -192,14 +196,14 @@ static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_
 	    elf.e_phentsize != sizeof *header || elf.e_phnum == 0 || elf.e_phnum > HEADERS_MAX ||
 	    !read_head(head, elf.e_phoff, header, elf.e_phnum * sizeof *header))
 		return 0;
-	/* The number is at least 1, because 0 was rejected. */
+	/* The count is at least 1, because 0 was rejected. */
 	return elf.e_phnum;
 }
 
 /*
- * Finds the base address and the build-id. The first segment shows how far addresses in the file
- * are from those in memory. Every offset comes from the file, which is not trusted; read_head()
- * checks it.
+ * Finds the base address and the build-id. The segment with the beginning of the file shows how far
+ * addresses in the file are from those in memory. Every offset comes from the file, which is not
+ * trusted; read_head() checks each offset.
  */
 static void read_base_and_id(const struct head *head, uint64_t begins, struct ptx_mapping *mapping)
 {
@@ -234,7 +238,7 @@ static void read_base_and_id(const struct head *head, uint64_t begins, struct pt
 
 /*
  * Opens the process's memory. Reading it may be forbidden although the list of mappings can be
- * read, so the function tries to read a few bytes.
+ * read, so the function tries to read a few bytes. Returns false if the memory cannot be read.
  */
 static bool open_memory(uint32_t number, uint64_t begins, struct head *head)
 {
@@ -256,8 +260,9 @@ static bool open_memory(uint32_t number, uint64_t begins, struct head *head)
 }
 
 /*
- * Opens the file below the root of the process. O_NONBLOCK and O_NOCTTY are set, because the path
- * may lead to a pipe or a terminal by now.
+ * Opens the file below the root of the process. Returns false if the path does not lead to the
+ * mapped file. O_NONBLOCK and O_NOCTTY are set, because the path may lead to a pipe or a terminal
+ * by now.
  */
 static bool open_file(uint32_t number, const struct line *line, struct head *head)
 {
@@ -337,7 +342,7 @@ static struct line *mapped_other_split(char *text, size_t *count)
 		 * The lines are counted first, because the other process determines their number.
 		 */
 		room += *c == '\n';
-	/* The text has at most TEXT_MAX / 2 lines. */
+	/* The text has at most TEXT_MAX bytes, which bounds this memory. */
 	line = malloc(room * sizeof *line);
 	for (; line && text && *text && *count < room; text = next) {
 		/* The last line may lack its line feed. */

@@ -104,7 +104,7 @@ static void mapped_report_begin(const struct ptx_mapped_notes *notes, struct ptx
 	ptx_mapped_first(notes, set, gone.from_ns);
 }
 
-/* Looks and reports the difference to the last report. ENOSPC. */
+/* Looks and reports the difference to the last report. Returns 0 or ENOSPC. */
 static int mapped_report_look(bool is_start)
 {
 	const struct ptx_mapped_set *old = last_report();

@@ -29,7 +29,10 @@
 #define WAIT_NS     500000
 #define WAITS_MOST  40 /* how often a fork waits at most */
 
-/* Keeps looks and forks apart: at any moment at most one look or one fork is in progress. */
+/*
+ * Keeps looks and forks apart: at most one look or one fork has the gate. A fork that has waited in
+ * vain continues without the gate.
+ */
 enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 
 static ptx_start_data _Atomic uint32_t gate;
@@ -220,7 +223,7 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 		to[len++] = '/';
 	}
 	name_len = strlen(name) + 1;
-	/* most_text() has reserved as much for each object. */
+	/* A log has no place for a longer path. For any other path most_text() has reserved room. */
 	if (len + name_len > PTX_MAPPING_PATH_BYTES)
 		return NULL;
 	/* name_len includes the NUL. */

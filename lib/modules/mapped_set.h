@@ -15,7 +15,7 @@
 struct ptx_mapped_range {
 	struct ptx_mapping mapping; /* its path is in the set's text */
 	uint64_t device, inode;     /* 0: unknown */
-	bool is_reported;	    /* reported by the process itself; its path is not kept */
+	bool is_reported;	    /* reported by the process; no path until a look finds it */
 	/* this process only: position of the object in the dynamic linker's list */
 	size_t object;
 	bool is_object_start; /* the first range of its object */
@@ -29,7 +29,7 @@ struct ptx_mapped_set {
 	size_t objects;
 	/* the last object that is never unloaded; the objects before it are older */
 	size_t pinned;
-	uint64_t adds, subs; /* number of objects ever loaded and unloaded */
+	uint64_t adds, subs; /* count of objects ever loaded, and of objects ever unloaded */
 	int64_t before_ns, after_ns; /* times before and after the look */
 };
 
@@ -69,13 +69,13 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set);
 
-/* Adds a report of the process itself to its known mappings. ENOMEM. */
+/* Adds a report of the process itself to its known mappings. Returns 0 or ENOMEM. */
 int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping);
 
 /* Frees the ranges and the text, and leaves an empty set. */
 void ptx_mapped_set_fini(struct ptx_mapped_set *set);
 
-/* The range of `set` with the same addresses and file, or NULL. */
+/* Returns the range of `set` with the same addresses and file, or NULL. */
 const struct ptx_mapped_range *ptx_mapped_find_same(const struct ptx_mapped_set *set,
 						    const struct ptx_mapped_range *range);
 

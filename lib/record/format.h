@@ -58,8 +58,9 @@ struct ptx_format {
 bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part);
 
 /*
- * Stores the types of the arguments of a format and returns their number. Returns -1 if the format
- * is wrong, or if its numbered arguments have a gap. *has_error becomes true if the format has %m.
+ * Stores the types of the arguments of a format and returns how many arguments there are. Returns
+ * -1 if the format is wrong, or if its numbered arguments have a gap. *has_error becomes true if
+ * the format has %m.
  */
 int ptx_format_types(const char *format, enum ptx_format_type type[PTX_FORMAT_ARGUMENTS],
 		     bool *has_error);

@@ -3,8 +3,9 @@
  * record/items.h - data that is a row of typed items: posix_trace_user_event_np().
  *
  * An item is one byte and a value. The lower half of the byte is the type. The upper half is the
- * width, the number of columns in a listing. The value has the type's size and is little-endian. A
- * string ends with a NUL. A piece of memory has its length in a byte before the content.
+ * width in characters that the item has in a listing. A number has the type's size and is
+ * little-endian. A string ends with a NUL. A piece of memory has its length in a byte before the
+ * content.
  *
  * Threads   no state; all functions may run concurrently.
  * Signals   async-signal-safe.

@@ -199,8 +199,8 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 }
 
 /*
- * The copy needs from->room and not from->threads entries: it must include the reserved entry of
- * pid 0.
+ * If `to` needs a larger array, the array gets from->room and not from->threads entries, so that it
+ * also has the reserved entry of pid 0.
  */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 {
@@ -263,7 +263,7 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 	memcpy(to->lost, from->lost, sizeof(from->lost));
 }
 
-/* The sum may wrap in a ledger of a hostile log; the caller compares it with `called`. */
+/* If the ledger comes from a hostile log, the sum may wrap. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 {
 	uint64_t sum = line->reported + line->unread;

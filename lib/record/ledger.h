@@ -79,7 +79,7 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 
 /*
  * Makes the initialized ledger `to` equal to `from`, without the lines of threads if `to` is a
- * summary. After ENOMEM, `to` is unchanged.
+ * summary. Returns 0 or ENOMEM. After ENOMEM, `to` is unchanged.
  */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
 
@@ -102,7 +102,10 @@ void ptx_ledger_subtract(struct ptx_ledger *ledger, const struct ptx_ledger *par
 /* Removes the lines of threads that have no events. */
 void ptx_ledger_drop_empty(struct ptx_ledger *ledger);
 
-/* Stores a line for a program: 0 in the columns and causes that the line does not have. */
+/*
+ * Stores a line for a program, with the number of its unattributed events, and with 0 for causes
+ * that the line does not have.
+ */
 void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to);
 
 /* Returns reported + unread + all losses. */

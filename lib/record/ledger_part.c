@@ -5,7 +5,7 @@
  *
  * The difference of two totals is exact, because counts only grow. The lines need not agree: a
  * writer counts a loss by type before it counts the loss by thread, and a guardian does not know
- * the types and threads of losses that the dead reader has counted. So a column of a line may be
+ * the types and threads of losses that the killed reader has counted. So a column of a line may be
  * less than in an earlier ledger. Then the same events are in other lines, from which they are
  * subtracted.
  */

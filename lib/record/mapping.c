@@ -27,7 +27,7 @@
  */
 #define GENERATIONS 16
 
-/* Makes room for one more mapping. */
+/* Makes room for one more mapping. Returns false if there is no memory. */
 static bool grow_list(struct ptx_mappings *list)
 {
 	size_t room = list->room ? 2 * list->room : 64;

@@ -53,7 +53,10 @@ struct ptx_mappings {
 	size_t path_bytes;
 };
 
-/* Adds a copy with its path. Returns ENOSPC if the list has reached a limit, or ENOMEM. */
+/*
+ * Adds a copy of the note, with a copy of its path. Returns 0, ENOMEM, or ENOSPC if the list has
+ * reached a limit.
+ */
 int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mapping);
 /* Frees all mappings. The list is then empty and usable. */
 void ptx_mappings_fini(struct ptx_mappings *list);

@@ -79,7 +79,8 @@ static const struct ptx_object *newest_entry(const struct ptx_object *object, si
 {
 	size_t low = 0, high = count;
 	/*
-	 * Invariant: entries before `low` are not younger than the key, entries from `high` on are.
+	 * Invariant: in the order of compare_keys(), no entry before `low` is behind the key, and
+	 * all entries from `high` on are behind it.
 	 */
 	struct key found;
 
@@ -107,8 +108,9 @@ static const struct ptx_object *newest_entry(const struct ptx_object *object, si
 }
 
 /*
- * Entries of pid 0 are valid for every process that has no entry of its own. An entry with an empty
- * name means that the object has no name from then on.
+ * Returns the entry of pid 0 with the name of the pointer at that time, or NULL. Entries of pid 0
+ * are valid for every process that has no entry of its own. An entry with an empty name means that
+ * the object has no name from then on.
  */
 static const struct ptx_object *find_any_process(const struct ptx_object *object, size_t count,
 						 uint64_t pointer, int64_t time_ns)

@@ -19,7 +19,7 @@
 #define PTX_OBJECT_CHILD      UINT32_C(0x8000)
 
 struct ptx_object {
-	uint32_t kind; /* POSIX_TRACE_OBJECT_*_NP */
+	uint32_t kind; /* POSIX_TRACE_OBJECT_*_NP or PTX_OBJECT_CHILD */
 	uint32_t pid; /* 0: any process */
 	uint64_t pointer;
 	int64_t time_ns; /* CLOCK_REALTIME */

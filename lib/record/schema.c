@@ -18,7 +18,8 @@
 /* A list of names that fields refer to: @names LIST{...}. */
 struct name_list {
 	const char *name;
-	unsigned first, names; /* first index and number in the schema's value names */
+	unsigned first; /* index of the first name in the schema's array value_name */
+	unsigned names; /* count of the names, which are consecutive in this array */
 	bool has_bits;
 	bool is_negative; /* a name has a value below 0, which an unsigned field cannot have */
 	bool is_large;    /* a name has a value above INT64_MAX, which a signed field cannot have */
@@ -214,8 +215,8 @@ static bool take_number(struct parser *parser, uint64_t *number)
 }
 
 /*
- * Consumes VALUE or, among names of bits, MASK:VALUE into the next free entry. Returns false if the
- * list cannot have this number.
+ * Consumes VALUE or, among names of bits, MASK:VALUE. Stores the two numbers; *mask is 0 if there
+ * is no mask. Returns false if a number is missing or the list cannot have it.
  */
 static bool take_value(struct parser *parser, struct name_list *list, uint64_t *value,
 		       uint64_t *mask)
@@ -414,8 +415,8 @@ static bool take_count(struct parser *parser, struct posix_trace_field_np *field
 }
 
 /*
- * Searches a field by name and stores its index. The number of fields is limited, so linear
- * search is enough.
+ * Searches a field by name. Returns true and stores its index, or returns false if there is none.
+ * The number of fields is limited, so a linear search is enough.
  */
 static bool find_field(const struct posix_trace_schema_np *schema, const char *name,
 		       unsigned *number)
@@ -653,8 +654,8 @@ static bool take_attribute(struct parser *parser)
 }
 
 /*
- * Finds the fields of the key. A key must consist of different scalar fields, or begin and end
- * could not be compared.
+ * Finds the fields of the key. A key must consist of different scalar fields; otherwise begin and
+ * end could not be compared.
  */
 static bool resolve_keys(struct parser *parser)
 {
@@ -677,7 +678,8 @@ static bool resolve_keys(struct parser *parser)
 }
 
 /*
- * Returns false if the type has @span and no field of type ns, which would be the span's duration.
+ * Returns false if the type has @span and no scalar field of type ns, which would be the span's
+ * duration.
  */
 static bool has_duration(struct parser *parser)
 {

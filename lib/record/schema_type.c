@@ -46,8 +46,8 @@ static const struct ptx_schema_type types[] = {
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
 /*
- * Returns the name, form and size of a type of field. The type may come from a hostile caller, so
- * it is compared as an unsigned number.
+ * Returns the name, form and size of a type of field, or NULL for an unknown type. The type may
+ * come from a hostile caller, so it is compared as an unsigned number.
  */
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type)
 {
