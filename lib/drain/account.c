@@ -155,7 +155,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * A callback of ptx_ring_reap(). Returns false if the state of the process is unknown, because a
+ * A callback of ptx_ring_reap(). Returns true only if the process has certainly ended, because a
  * living process may still be counting the records of a chunk. If the reader counted these records
  * as well, they would count twice.
  */

@@ -81,8 +81,8 @@ static void visit_source(struct ptx_census *census, uint32_t index, unsigned cha
 		 * records itself. The census searches for the ring's oldest chunk that begins with
 		 * record `next` or a later record. If `next` is not known, because the reader has
 		 * never entered the ring, the search considers every chunk. After PTX_LOSSES_MOST
-		 * such losses the census leaves the ring: its writer overwrites the records faster
-		 * than the census copies them, and counts them as lost.
+		 * such losses the census leaves the ring: writers overwrite its records faster than
+		 * the census copies them, and count them as lost.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)

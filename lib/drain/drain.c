@@ -223,8 +223,8 @@ static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *even
 
 /*
  * A pass is expensive, because it runs a barrier on all writers. So the reader makes a pass only
- * when it has no more claimed events, and at most one pass in a call. The returned event remains
- * the next event until ptx_drain_consume(), unless writers of a LOOP stream overwrite it.
+ * when it may deliver no event without one, and at most one pass in a call. The returned event
+ * remains the next event until ptx_drain_consume(), unless writers of a LOOP stream overwrite it.
  */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 {

@@ -82,7 +82,7 @@ struct ptx_source {
 	 * missing
 	 */
 	uint32_t records;
-	/* number of the ring's records when a clear or a ledger began, modulo 2^32 */
+	/* number of the ring's records when a clear or a census began, modulo 2^32 */
 	uint32_t published;
 	/*
 	 * The writer's position when the reader last saw the writer inside its window (inside_*),
@@ -97,7 +97,7 @@ struct ptx_source {
 #define PTX_DRAIN_QUEUE 4
 /*
  * The number of chunks of one ring that the reader may lose during one refill or one census,
- * because writers overwrite them. After that the reader leaves the ring: its writers are too fast.
+ * because writers overwrite them. After that the reader leaves the ring: the writers are too fast.
  */
 #define PTX_LOSSES_MOST 16
 
@@ -121,7 +121,7 @@ struct ptx_drain {
 	bool flush_policy;
 	uint32_t sources;
 	uint32_t heap_count;
-	uint32_t room;              /* number of sources for which both arrays have memory */
+	uint32_t room;              /* number of sources for which source[] and heap[] have memory */
 	/* array of `room` pointers; those from index `sources` on are NULL */
 	struct ptx_source **source;
 	/*
@@ -153,7 +153,7 @@ struct ptx_drain {
 	bool full;          /* true: the stream is not running, because it became FULL */
 	/* the phases that delivery has passed, for late records */
 	struct ptx_phases phases;
-	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; later events are discarded */
+	bool log_full;      /* UNTIL_FULL: the log is full and has ended; later events are discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
 	uint64_t full_at;   /* the time of the mark for the FULL state */
 	/* The youngest time that was delivered, in ticks and in CLOCK_REALTIME. */

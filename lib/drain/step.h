@@ -153,8 +153,9 @@ static inline bool ptx_step_drop_cleared(struct ptx_drain *drain, struct ptx_sou
 }
 
 /*
- * Drops the top record if it is an IDENT record, is cleared or damaged, or was stamped while the
- * stream was not running. Returns true if the record was dropped. In drain.c.
+ * Drops the top record if it is an IDENT record or is cleared. In the rings of writers, also drops
+ * it if it is damaged or was stamped while the stream was not running. Returns true if the record
+ * was dropped. In drain.c.
  */
 bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source);
 

@@ -223,7 +223,9 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 		to[len++] = '/';
 	}
 	name_len = strlen(name) + 1;
-	/* A log has no place for a longer path. For any other path most_text() has reserved room. */
+	/*
+	 * A log has no place for a longer path. For any other path most_text() has reserved room.
+	 */
 	if (len + name_len > PTX_MAPPING_PATH_BYTES)
 		return NULL;
 	/* name_len includes the NUL. */
