@@ -121,7 +121,7 @@ struct ptx_drain {
 	bool flush_policy;
 	uint32_t sources;
 	uint32_t heap_count;
-	uint32_t room;              /* number of sources for which source[] and heap[] have memory */
+	uint32_t room;              /* count of sources for which source[] and heap[] have room */
 	/* array of `room` pointers; those from index `sources` on are NULL */
 	struct ptx_source **source;
 	/*
@@ -153,7 +153,7 @@ struct ptx_drain {
 	bool full;          /* true: the stream is not running, because it became FULL */
 	/* the phases that delivery has passed, for late records */
 	struct ptx_phases phases;
-	bool log_full;      /* UNTIL_FULL: the log is full and has ended; later events are discarded */
+	bool log_full;      /* UNTIL_FULL: the log has ended; later events are discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
 	uint64_t full_at;   /* the time of the mark for the FULL state */
 	/* The youngest time that was delivered, in ticks and in CLOCK_REALTIME. */

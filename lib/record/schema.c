@@ -18,8 +18,8 @@
 /* A list of names that fields refer to: @names LIST{...}. */
 struct name_list {
 	const char *name;
-	unsigned first; /* index of the first name in the schema's array value_name */
-	unsigned names; /* count of the names, which are consecutive in this array */
+	/* index of the first name in the schema's array value_name, and count of the names */
+	unsigned first, names;
 	bool has_bits;
 	bool is_negative; /* a name has a value below 0, which an unsigned field cannot have */
 	bool is_large;    /* a name has a value above INT64_MAX, which a signed field cannot have */

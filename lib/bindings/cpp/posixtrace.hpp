@@ -6,8 +6,8 @@
  *
  * Trace points in one line, such as POSIX_TRACE_EVENT_NP(), work in C++ as in C.
  *
- * Errors   a function that fails throws std::system_error with the error number. Recording never
- *          throws.
+ * Errors   if a call of the library or the system fails, the function throws std::system_error with
+ *          the error number. entry::get() throws std::out_of_range. Recording never throws.
  * Threads  several threads may use an object of `event` or `span_type` at the same time. One thread
  *          at a time may use an object of `stream` or `log`.
  * Memory   a string_view from an entry of a log is valid until the iterator moves.
@@ -385,8 +385,9 @@ public:
 	explicit stream(pid_t pid = 0) { check(posix_trace_create(pid, nullptr, &trid_), "create"); }
 
 	/*
-	 * A stream with a log in a new file. The log grows without a limit (POSIX_TRACE_APPEND). If
-	 * `inherited`, the stream also traces the children that the process creates after that.
+	 * A stream with a log in the file `path`, whose former content is removed. The log grows
+	 * without a limit (POSIX_TRACE_APPEND). If `inherited`, the stream also traces the children
+	 * that the traced process creates after that.
 	 */
 	explicit stream(const std::string &path, pid_t pid = 0, bool inherited = false)
 		: file_(file(path, O_RDWR | O_CREAT | O_TRUNC))

@@ -293,7 +293,8 @@ type Stream struct {
 	file *os.File
 }
 
-// NewStream makes a stream with a log in a new file, or without a log if path is empty.
+// NewStream makes a stream with a log in the file path, whose former content is removed. If path is
+// empty, the stream has no log.
 func NewStream(path string) (*Stream, error) {
 	stream := &Stream{}
 	var cpath *C.char
@@ -334,7 +335,8 @@ func (stream *Stream) Level(max int) error {
 // Shutdown ends the stream and completes its log.
 func (stream *Stream) Shutdown() error {
 	err := check("shutdown", C.posix_trace_shutdown(stream.id))
-	// The library may give the number to another stream. A second call returns EINVAL.
+	// The library may give this id to another stream. So the id becomes 0, and a second call
+	// returns EINVAL.
 	stream.id = 0
 	if stream.file != nil {
 		stream.file.Close()

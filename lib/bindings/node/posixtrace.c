@@ -4,8 +4,9 @@
  * classes that programs use.
  *
  * JavaScript holds an event type, a stream or a log in an external (napi_create_external()). The
- * garbage collector frees the external. A call that fails throws an Error that has the error number
- * in its property `errno`.
+ * garbage collector frees the external. If a call of the library or the system fails, the function
+ * throws an Error that has the error number in its property `errno`. For a wrong argument it throws
+ * a TypeError.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -20,7 +20,7 @@
 While no stream traces the process, an event or span costs one test, and its arguments are not
 examined. A schema lists the fields of an event type: posix_trace_eventid_describe_np(3).
 
-Errors of the library raise OSError; wrong arguments raise TypeError or ValueError.
+Errors of the library raise OSError. Wrong arguments raise TypeError, ValueError or OverflowError.
 """
 import contextvars
 import functools

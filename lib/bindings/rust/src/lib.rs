@@ -31,7 +31,8 @@ use std::os::unix::io::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The C interface that this crate uses: <trace.h> and <trace_np.h>.
+/// The C interface: the parts of <trace.h> and <trace_np.h> that this crate uses. read.rs declares
+/// the functions that only it uses.
 #[allow(non_camel_case_types, missing_docs)]
 mod sys {
     use super::*;
@@ -429,7 +430,8 @@ impl Stream {
         Ok(Stream { id, _file: None })
     }
 
-    /// Makes a stream with a log in a new file. The log grows without a limit.
+    /// Makes a stream with a log in the file `path`, whose former content is removed. The log grows
+    /// without a limit.
     pub fn with_log(path: impl AsRef<Path>) -> io::Result<Stream> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;

@@ -196,7 +196,8 @@ impl Line {
         };
         if metadata.is_span() {
             let name = metadata.name();
-            // In the attributes of a schema, the name of a span cannot have blanks or semicolons.
+            // In the attributes of a schema, blanks and semicolons end the name of a span, so an
+            // underscore replaces each of them.
             let word: String =
                 name.chars().map(|c| if c.is_whitespace() || c == ';' { '_' } else { c }).collect();
             let end = (format!("{name}.end"), format!("@end {word};@level {level}"), Site::new());
