@@ -108,7 +108,10 @@ static bool is_foreign_loader(const char *path)
 	       image_begins(name, "ld-uClibc") || image_begins(name, "linker64");
 }
 
-/* Reads a program header. The caller has checked the size of a header in the file. */
+/*
+ * Reads a program header. Returns false if it cannot be read whole. The caller has checked the size
+ * of a header in the file.
+ */
 static bool read_header(int fd, const ElfW(Ehdr) *elf, unsigned i, ElfW(Phdr) *header)
 {
 	return read_at(fd, header, sizeof(*header), elf->e_phoff + i * sizeof(*header)) ==

@@ -64,7 +64,7 @@ static _Atomic int is_walking;
 /* True if a call of dlopen() that did not return to the shim may have loaded modules. */
 static atomic_bool may_have_loaded;
 
-/* The list of families that the first tracer has chosen. Its last byte is always 0. */
+/* The list of families of the tracer that attached when no other was attached. Ends with a NUL. */
 char shim_inject_list[SHIM_INJECT_LIST];
 static atomic_bool follows; /* whether a tracer records children */
 
@@ -258,7 +258,8 @@ static size_t symbols_of(const uint32_t *hash)
 
 /*
  * Collects the wrappers from the shim's own symbol table: all functions that it exports, except its
- * interface to posixtrace and its functions for AddressSanitizer.
+ * interface to posixtrace and its functions for AddressSanitizer. Returns false if the table cannot
+ * be found.
  */
 static bool collect_wrappers(void)
 {

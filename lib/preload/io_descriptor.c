@@ -137,8 +137,8 @@ MOVE(copy_file_range, IO_COPY,
      (fd, at, to, to_at, size, flags), (fd, to))
 
 /*
- * The next functions make descriptors without a file name. The name of a memfd is only shown in
- * /proc.
+ * The next functions make descriptors without a file name, or set and read a timer by such a
+ * descriptor. The name of a memfd is only shown in /proc.
  */
 SHIM_INT(memfd_create, IO_MEMFD, (const char *name, unsigned flags), (name, flags),
 	 (result, (int32_t)flags), (), (SHIM_IN(name)))

@@ -5,14 +5,15 @@
  *
  * The C library makes the call of read() inside itself, where no wrapper sees it. But the program
  * may wait in it, for example for the output of a command of popen(). So the wrappers look into the
- * buffer before the call. If the buffer has all the bytes, the call has no event and reads no
- * clock. fread() also has an event of the family stdio.
+ * buffer before the call. If the buffer has all the bytes, the call has no event io.fill, for which
+ * a wrapper would read the clock. fread() also has an event of the family stdio.
  *
  * Only the members of glibc's streams are known. With another C library, this file wraps fread()
  * alone.
  *
- * Threads  a stream may be used by several threads. The buffer is read only under the lock of the
- *          stream. If another thread has the lock, the call waits for it, and has an event.
+ * Threads  a stream may be used by several threads. The bytes in the buffer are read only under the
+ *          lock of the stream. If another thread has the lock, the call waits for it, and has an
+ *          event.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,9 @@
 /*
  * preload/io_transfer.c - family io: bytes are read and written.
  *
- * Each function of <unistd.h>, <sys/uio.h> and <sys/sendfile.h> that transfers bytes through a
- * descriptor has one line below. The transferred data is recorded only if the user asked for it.
+ * Each function of <unistd.h> and <sys/uio.h> that transfers bytes between a descriptor and memory
+ * has one line below, and so have sendfile() and the functions of <sys/eventfd.h>. The transferred
+ * data is recorded only if the user asked for it.
  */
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>

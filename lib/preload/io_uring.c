@@ -256,7 +256,7 @@ static void *find_of_several(const char *name, const void *caller)
 	return function;
 }
 
-/* Finds the function behind the wrapper. */
+/* Finds the function behind the wrapper. Returns NULL if there is none. */
 static void *io_uring_find(struct known *known, const char *name, const void *caller)
 {
 	void *function = atomic_load_explicit(&known->always, memory_order_acquire);

@@ -6,8 +6,8 @@
  * up to the break, and the segments of objects that were loaded when the program started. These
  * segments are never unmapped. Whether other memory is mapped is unknown.
  *
- * Threads   shim_is_known() may be called by any thread.
- * Signals   shim_is_known() is async-signal-safe.
+ * Threads   shim_is_known() and shim_is_lasting() may be called by any thread.
+ * Signals   these two functions are async-signal-safe.
  */
 #ifndef PTX_PRELOAD_KNOWN_H
 #define PTX_PRELOAD_KNOWN_H

@@ -73,7 +73,10 @@ void shim_hold_begin(const void *lock, enum shim_type type, const void *caller)
 	free->lock = lock;
 }
 
-/* A lock that is not in the array was acquired before tracing began, or was counted as lost. */
+/*
+ * If the lock is not in the array, the hold has no event: the lock was acquired before tracing
+ * began or by another thread, or the hold was counted as lost.
+ */
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 {
 	uint64_t data[2];
@@ -183,8 +186,8 @@ SHIM_TRYLOCK(pthread_rwlock_trywrlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (l
 SHIM_UNLOCK(pthread_rwlock_unlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 
 /*
- * If the time of a timed call is invalid, the call fails even if the lock is free. So the wrapper
- * checks the time before it tries to acquire the lock.
+ * If the time of a timed call for a read-write lock is invalid, the call fails even if the lock is
+ * free. So the wrapper checks the time before it tries to acquire the lock.
  */
 SHIM_LOCK(pthread_rwlock_rdlock, LOCK_RDLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_tryrdlock)(lock))

@@ -3,8 +3,8 @@
  * preload/lock.h - the common parts of the wrappers of locks.
  *
  * A wrapper first tries the lock without waiting. A thread that gets the lock in this way records
- * no event. If the lock is in use, the thread calls the real function, which waits, and records the
- * wait. The real function also reports errors.
+ * no event of a wait. If the lock is in use, the thread calls the real function, which waits, and
+ * records the wait. The real function also reports errors.
  *
  * Threads   all functions may be called by any thread; the holds are thread-local.
  * Signals   async-signal-safe if the wrapped function is.

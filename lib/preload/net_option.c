@@ -2,8 +2,8 @@
 /*
  * preload/net_option.c - family net: options of sockets.
  *
- * A value is recorded if it is a number. Other values are structs of many kinds, which are not
- * recorded.
+ * A value of 1, 2, 4 or 8 bytes is recorded as a number. Values of other sizes, such as most
+ * structs, are not recorded.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -17,8 +17,8 @@ struct option_data {
 	int32_t fd, error;
 	int32_t level;
 	uint32_t bytes;  /* the size that the program passed, or that the kernel has stored */
-	uint64_t option; /* `level` and `number`, joined by option_of() */
-	int64_t value;   /* 0 for options that are no number */
+	uint64_t option; /* the level and the number of the option, joined by option_of() */
+	int64_t value;   /* 0 for values of other sizes than 1, 2, 4 or 8 bytes */
 };
 
 /*
@@ -31,8 +31,9 @@ static uint64_t option_of(int level, int option)
 }
 
 /*
- * Returns the value of an option, or 0 if the value is no number. If the kernel has not written the
- * value, the function checks first whether the value is readable.
+ * Returns the value of an option, or 0 if the value has another size than 1, 2, 4 or 8 bytes. If the
+ * kernel has not written the value, the function checks first whether the value is readable, and
+ * returns 0 if it is not.
  */
 static int64_t number_at(const void *value, socklen_t bytes, bool is_written)
 {

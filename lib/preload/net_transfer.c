@@ -3,8 +3,8 @@
  * preload/net_transfer.c - family net: messages are sent and received.
  *
  * read() and write() on sockets belong to family io. The data of messages is recorded only if the
- * user asked for it. Sizes are always recorded. The addresses of sendto(), recvfrom() and the
- * functions whose messages are structs are also always recorded.
+ * user asked for it. The size, or the number of messages, is always recorded. The addresses of
+ * sendto(), recvfrom() and the functions whose messages are structs are also always recorded.
  */
 #include <sys/socket.h>
 

@@ -85,7 +85,7 @@ static bool read_size(const char *text, size_t *size)
 
 /*
  * Reads the policy of a stream, or of a log if of_log is true. `loop` and `until-full` exist for
- * both.
+ * both. Returns false if the text is no such policy.
  */
 static bool read_policy(const char *text, int *policy, bool of_log)
 {

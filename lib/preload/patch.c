@@ -28,7 +28,7 @@
 
 /* The work on the plan. Its list has the jumps of the module that is being patched. */
 static struct shim_work work;
-/* Number of modules of the plan that the walks have found. */
+/* How often a walk has found a module of the plan. After the first walk: how many were loaded. */
 static uint32_t found;
 /* True if the plan has modules that were not loaded at the start. They may be loaded later. */
 static bool waits;
@@ -42,7 +42,7 @@ static uint32_t missing;
 /*
  * Gives pages a protection: writable and not executable, or the protection that they had. The pages
  * may have code of the C library, so no function of the C library can be called until they are
- * executable again.
+ * executable again. Returns false if the kernel refuses the protection.
  */
 static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
 {

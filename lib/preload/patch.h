@@ -94,7 +94,7 @@ extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
  * A trampoline, in executable memory. The member `code` has the moved instructions, then a jump
  * behind the site. The entry depends on the kind:
  *
- * 	a function         `call`, a call through the pointer to shim_patch_enter
+ * 	a function or hook `call`, a call through the pointer to shim_patch_enter
  * 	a probe            `before` saves the flags, `call` calls through the pointer to
  * 	                   shim_patch_probe, and the beginning of `code` restores the
  * 	                   flags
@@ -146,7 +146,7 @@ bool shim_slots_begin(void);
  */
 bool shim_slots_keep_values(void);
 
-/* Returns whether functions were patched. */
+/* Returns whether the slots are prepared. Without them no function is patched. */
 bool shim_slots_are_used(void);
 
 #endif

@@ -5,8 +5,9 @@
  * At the beginning of a patched function, any register may have a value that is needed, and not
  * only the registers of arguments. A compiler that sees caller and callee may keep values in
  * registers that this callee does not change (gcc -fipa-ra). So the code saves all general
- * registers. It need not save the flags. While an event is recorded, the C library may use any
- * vector register. Therefore the code also saves the vector registers that patched modules use.
+ * registers that functions of C may change. It need not save the flags. While an event is recorded,
+ * the C library may use any vector register. Therefore the code also saves the vector registers
+ * that patched modules use.
  */
 #include "preload/patch.h"
 

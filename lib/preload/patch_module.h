@@ -29,7 +29,10 @@ struct shim_work {
 	uint32_t jumps, room;
 	/* number of batches of trampolines that were made for plans of this work */
 	uint32_t batches;
-	/* True if other threads run: posixtrace writes the jumps, and the list keeps them. */
+	/*
+	 * True in a process that was running already, where other threads may run: posixtrace
+	 * writes the jumps, and the list keeps them.
+	 */
 	bool is_late;
 };
 

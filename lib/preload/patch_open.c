@@ -168,7 +168,10 @@ static void open_file(void)
 	syscall(SYS_close, fd);
 }
 
-/* Reserves the memory, and a page for the address that the kernel wipes in children. */
+/*
+ * Reserves the memory, and a page for the address that the kernel wipes in children. Returns false
+ * if that is impossible.
+ */
 static bool reserve_memory(void)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

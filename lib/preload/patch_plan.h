@@ -32,7 +32,7 @@
 #define SHIM_PLAN_ARGUMENTS (1u << 20)
 #define SHIM_PLAN_OF_SITE  12     /* arguments of a probe; <sys/sdt.h> has no more */
 
-/* The greatest number of calls of functions that can be active in a process. */
+/* The number of slots. Each active call of a patched function needs one; slot 0 is not used. */
 #define SHIM_SLOTS 32768
 
 /*
@@ -116,8 +116,8 @@ struct shim_plan_fix {
 
 /*
  * The kind of a site, which determines its hook. Functions of the program have the first kind. The
- * next three kinds are functions of the C and C++ libraries that leave frames without a return. The
- * hooks of these functions record no event of their own.
+ * next three kinds are functions of the C and C++ libraries by which the shim notices that frames
+ * are left without a return. The hooks of these functions record no event of their own.
  */
 enum shim_site_kind {
 	SHIM_SITE_FUNCTION,

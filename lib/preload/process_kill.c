@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/process_kill.c - family process: signals that are sent, and limits of resources.
+ * preload/process_kill.c - family process: signals that are sent, descriptors of processes, and
+ * limits of resources.
  *
- * Each event is recorded after its call. If the signal may end the caller, the call may never
- * return. So an event is recorded before the call, too.
+ * Each event is recorded after its call. If a signal may end the caller, the call may never return.
+ * So an event is recorded before such a call, too.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -33,8 +33,8 @@
 #define ENTERS_ALONE   (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)
 
 /*
- * A quiet process must not make the system calls for a pause. A child in the memory of its parent
- * has no threads of the library.
+ * Returns whether the threads of the library may be paused. A quiet process must not make the
+ * system calls for a pause. A child in the memory of its parent has no threads of the library.
  */
 static bool may_pause(void)
 {

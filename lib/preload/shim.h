@@ -17,8 +17,8 @@
  * exceptions.
  *
  * A wrapper holds no lock and no resource during the real call. The call may return twice (vfork),
- * never (exec, exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a
- * cleanup function that the compiler calls records the event.
+ * never (exec, exit), or unwind the stack (cancellation, exceptions). If a timed call unwinds the
+ * stack, a cleanup function that the compiler calls records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.
@@ -119,7 +119,10 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 	return !shim_is_own(caller);
 }
 
-/* The first check of every wrapper. It costs two loads and a branch if the type is not traced. */
+/*
+ * The check by which a wrapper decides whether to trace its call. It costs two loads and a branch
+ * if the type is not traced.
+ */
 #define shim_on(type) \
 	(shim_unlikely(*shim_switch[type]) && shim_is_wanted((type), shim_caller()))
 
@@ -181,8 +184,9 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		posix_trace_event_at_np(id, data, len, caller);
 	else if (*shim_switch[type])
 		/*
-		 * The event is lost only if the type was chosen. Before the shim has started, the
-		 * switch of each type is on, even if the type is not chosen.
+		 * The event counts as lost only if its type was chosen. If the shim had not started
+		 * when the wrapper began, the switch of each type was on, even of a type that is
+		 * not chosen.
 		 */
 		shim_put_unusual(type, data, len, caller);
 }
