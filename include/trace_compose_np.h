@@ -7,8 +7,8 @@
  *
  * Threads  one thread at a time uses a composer; different composers do not depend on each other.
  * Signals  no function is async-signal-safe. Functions write to the file and wait for it.
- * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. Every
- *          function returns EINVAL also if a pointer is null, unless its comment permits null.
+ * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. Each
+ *          such function returns EINVAL also if a pointer is null, unless its comment permits null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_compose_np(3).

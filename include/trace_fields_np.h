@@ -79,8 +79,9 @@ struct posix_trace_arg_np {
 /*
  * This statement makes a payload of its arguments, one for each field of the type's schema, and
  * records the payload with one posix_trace_event(). It evaluates no argument while the process is
- * not traced. It uses a kilobyte of the stack. It shortens strings and bytes to the room that the
- * other fields leave; the fields after them are complete.
+ * not traced. It uses a kilobyte of the stack for the payload, and 40 bytes for each argument. It
+ * shortens strings and bytes to the room that the other fields leave; the fields after them are
+ * complete.
  */
 #if defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 199901L
 #define posix_trace_fields_np(event_id, ...) \

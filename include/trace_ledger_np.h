@@ -12,7 +12,7 @@
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe, except posix_trace_lost_name_np().
- * Errors   a function returns 0 or the error number, and leaves errno as it was.
+ * Errors   a function of type int returns 0 or the error number, and leaves errno as it was.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
@@ -76,9 +76,10 @@ struct posix_trace_thread_np {
 };
 
 /*
- * Stores the line of the total of an active stream or of an opened log. For a log, it is the line
- * that the log's writer stored when it completed the log. The member `reported` is then the number
- * of events in the log.
+ * Stores the line of the total of an active stream or of an opened log. For a complete log, it is
+ * the line that the log's writer stored when it completed the log. For any other log, the library
+ * counts the events that it can read as reported. For both, the member `reported` is the number of
+ * events in the log.
  *
  * EINVAL: trid is not a stream of this process, or `ledger` is null. ENOMEM.
  */

@@ -11,8 +11,9 @@
  *          thread has made the next call.
  * Signals  no function is async-signal-safe.
  * Errors   a function returns 0 or the error number, and leaves errno as it was. Every function
- *          returns EINVAL also if trid is not an opened log of this process, or if a pointer is
- *          null.
+ *          returns EINVAL also if a pointer is null, unless its comment permits null. Every
+ *          function but posix_trace_open_np() returns EINVAL also if trid is not an opened log of
+ *          this process.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).

@@ -43,7 +43,8 @@
  *          the caller.
  * Signals  every function is async-signal-safe, except posix_trace_eventid_describe_np(),
  *          posix_trace_eventid_get_schema_np() and the functions named print.
- * Errors   a function that can fail returns the error number. errno does not change.
+ * Errors   a function that can fail returns the error number, unless its comment says otherwise.
+ *          errno does not change.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_eventid_describe_np(3).

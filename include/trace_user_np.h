@@ -75,8 +75,8 @@ void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 
 /*
  * The first function appends an integer, the second a floating-point number (F32 or F64). If a type
- * does not suit the function, the function adds no item. `width` is the number of columns in a
- * listing, 0 to 14; a greater width counts as 14.
+ * does not suit the function, the function adds no item. `width` is the width of the value in a
+ * listing, in characters, 0 to 14; a greater width counts as 14.
  */
 void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 				unsigned width, uint64_t value);

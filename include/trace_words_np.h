@@ -670,8 +670,9 @@ struct _posix_trace_null_np;
 	_posix_trace_put_text_np(to, from, len)
 
 /*
- * Words that are not fields. Their BYTES counts them in the upper bits of the sum, six bits for
- * each kind of word. So the compiler can check that an event has at most one word of each kind.
+ * Words that are not fields. BYTES counts levels, spans and keys in the upper bits of the sum, six
+ * bits for each of these three kinds. So the compiler can check that an event has at most one word
+ * of each of these kinds. Counters are not counted.
  */
 #define POSIX_TRACE_LEVELS_()          0x10000000000ul
 #define POSIX_TRACE_SPANS_()           0x400000000000ul

@@ -2,8 +2,9 @@
 /*
  * preload/process_wait.c - family process: a process waits for its children.
  *
- * All functions record one event type. The field "which" has the process that the call waits for:
- * -1 for any process, otherwise the argument of the call.
+ * All functions record process.wait, and also posixtrace_ended if the child has ended. The field
+ * "which" of process.wait has the process that the call waits for: -1 for any process, otherwise
+ * the argument of the call.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -81,8 +81,8 @@ struct shim_change shim_change_of(long number, long a, long b, long c)
 }
 
 /*
- * Records the change. It is called after a filter is installed, and before strict mode, in which
- * no event is possible.
+ * Records the change or its failure. It is called after the call; but for strict mode, in which no
+ * event is possible, it is called before the call, and again if the call fails.
  */
 static void put_seccomp(const struct shim_change *change, int error, const void *caller)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/self.h - facts about the process and the thread that the shim finds without a system
- * call.
+ * preload/self.h - facts about the process and the thread that the shim usually finds without a
+ * system call.
  *
  * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
@@ -15,7 +15,8 @@
 
 /*
  * shim_self_begin() is called at the program's start, and shim_self_forked() in a child of fork().
- * shim_self_copied() is called in every child with a copy of the memory.
+ * shim_self_copied() is called in each child with a copy of the memory that a fork handler or a
+ * wrapper of the shim notices.
  */
 void shim_self_begin(void);
 void shim_self_forked(void);

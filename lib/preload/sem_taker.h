@@ -25,7 +25,7 @@ struct shim_taker {
 	uint64_t thread;      /* pthread_self() of the taker */
 	uint64_t mark;        /* the address of the number in the memory of the thread */
 	uint64_t number;      /* this number; 0: none */
-	uint64_t caller;      /* where the thread called sem_wait() */
+	uint64_t caller;      /* the return address of the call that took the semaphore */
 	uint64_t sum;         /* of the members above */
 	uint64_t unused[2];
 };

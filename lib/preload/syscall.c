@@ -5,8 +5,9 @@
  * The wrapper handles the system calls that restrict the thread (seccomp.c). It also traces
  * openat2(2), close_range(2), pidfd_open(2), pidfd_getfd(2) and pidfd_send_signal(2), for which
  * many versions of the C library have no function; futex(2), for which no version has a function;
- * and calls that make children as fork() does. unshare(2) and setns(2) are handled as by their
- * wrappers (process_unshare.c). All other system calls are passed on and not traced.
+ * and calls that make children (process_clone.c, process_vfork.c). unshare(2) and setns(2) are
+ * handled as by their wrappers (process_unshare.c). All other system calls are passed on and not
+ * traced.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>

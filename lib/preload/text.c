@@ -228,7 +228,7 @@ static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
 	return bytes;
 }
 
-/* Used for a variable of the program that a patched function reads. */
+/* Used for values in memory at probes and at the beginning and end of patched functions. */
 bool shim_copy(void *to, const void *from, size_t bytes)
 {
 	int saved = errno;

@@ -21,8 +21,8 @@
 #define SHIM_TEXT 512 /* bytes for all strings of an event */
 
 /*
- * Each function writes a text at `to`, which has room for `bytes` bytes. It returns the number of
- * bytes that it has written, with the NUL.
+ * Each function whose name begins with shim_text writes a text at `to`, which has room for `bytes`
+ * bytes. It returns the number of bytes that it has written, with the NUL.
  */
 
 /* `text` may be NULL. It must be readable. */

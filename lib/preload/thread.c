@@ -174,7 +174,10 @@ static int create_real(pthread_t *thread, const pthread_attr_t *attr, struct ent
 			      next(pthread_create)(thread, attr, entry.posix, argument);
 }
 
-/* Creates a thread that begins in run_thread(). If that fails, releases the arguments. */
+/*
+ * Creates a thread that begins in run_thread(). If that fails, releases the arguments. Returns the
+ * result of the real function.
+ */
 static int create_noted(pthread_t *thread, const pthread_attr_t *attr, struct start *start)
 {
 	struct entry entry = { .is_c11 = start->entry.is_c11 };
