@@ -31,9 +31,9 @@ static uint64_t option_of(int level, int option)
 }
 
 /*
- * Returns the value of an option, or 0 if the value has another size than 1, 2, 4 or 8 bytes. If the
- * kernel has not written the value, the function checks first whether the value is readable, and
- * returns 0 if it is not.
+ * Returns the value of an option, or 0 if the value has another size than 1, 2, 4 or 8 bytes. If
+ * the kernel has not written the value, the function checks first whether the value is readable,
+ * and returns 0 if it is not.
  */
 static int64_t number_at(const void *value, socklen_t bytes, bool is_written)
 {

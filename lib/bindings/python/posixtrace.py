@@ -43,9 +43,9 @@ class Span(_Span):
     end is also recorded if an exception ends the block.
 
     The span of an async function ends when its coroutine ends. The span of a generator, also of an
-    async one, begins with the first value and ends with the generator. If several coroutines or
-    generators of a thread wait at the same time, their spans overlap, and readers pair a begin with
-    a wrong end. Use AsyncSpan for them.
+    async one, begins when the first value is requested, and ends with the generator. If several
+    coroutines or generators of a thread wait at the same time, their spans overlap, and readers
+    pair a begin with a wrong end. Use AsyncSpan for them.
     """
 
     __slots__ = ()
@@ -56,7 +56,7 @@ class Span(_Span):
 
 
 def _traced_later(span, function):
-    """Wraps a function whose call only makes an object that runs later. None: another function."""
+    """Returns a wrapper of a function whose call only makes an object that runs later, or None."""
     if inspect.iscoroutinefunction(function):
         async def traced(*args, **keywords):
             with span:
@@ -108,10 +108,11 @@ class AsyncSpan:
         self._end = Event(f"{name}.end", f"u64 id; @end {name}; @key id{more}")
         self._numbers = itertools.count(1)
         # The numbers of the open spans; 0 if a begin was not recorded. A coroutine or generator may
-        # leave its block in another context than that in which it entered the block, so it keeps
-        # its numbers under the id of its frame; a reference to the frame would keep an abandoned
-        # generator. Any other function runs in one context, and there an ExitStack, for
-        # example, enters and leaves in different frames.
+        # leave its block in another context than that in which it entered the block, so _resumed
+        # has its numbers under the id of its frame. A reference to the frame would keep an
+        # abandoned generator alive. Any other function runs in one context, so _open has its
+        # numbers. They are not under the frame, because an ExitStack, for example, enters and
+        # leaves a block in different frames.
         self._resumed = {}
         self._open = contextvars.ContextVar(name, default=())
 
