@@ -130,7 +130,7 @@ struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drai
 	return (struct ptx_checkpoint_status *)(void *)checkpoint_at(drain, 2);
 }
 
-/* The word of struct ptx_checkpoint_status with the number of the log. */
+/* Returns the word of struct ptx_checkpoint_status with the number of the log. */
 static _Atomic uint64_t *log_word(const struct ptx_rings *rings)
 {
 	return &((struct ptx_checkpoint_status *)(void *)checkpoint_in(rings, 2))->log;

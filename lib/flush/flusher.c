@@ -195,7 +195,7 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 /*
  * The flusher's thread. The variable `busy` is the number of short naps that remain. As long as it
  * is not 0, the flusher flushes when closed chunks occupy a sixteenth of the stream's size, so that
- * fast writers do not fill the pool during a nap.
+ * fast writers do not fill the pool during a nap. Returns NULL when `quit` is set.
  */
 static void *flusher_run(void *argument)
 {

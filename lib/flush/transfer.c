@@ -137,8 +137,8 @@ static int put_last_stop(struct ptx_flush *flush, int64_t time_ns)
 /*
  * Ends a log of policy UNTIL_FULL: the log gets a STOP as its last event, and the stream is stopped
  * (LOG-04 to LOG-07). The parameter `event` is the event for which the log has no room. The
- * function does not consume this event. After an error of a write the log has not ended: the next
- * flush finds the same event, and calls the function again.
+ * function does not consume this event. Returns 0 or the error of a write. After an error the log
+ * has not ended: the next flush finds the same event, and calls the function again.
  */
 static int end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {

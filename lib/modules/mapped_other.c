@@ -62,8 +62,8 @@ static bool mapped_other_number(char **at, int base, char behind, uint64_t *valu
 }
 
 /*
- * Restores a path as it was before the kernel changed it: the kernel writes \012 for a line feed,
- * and adds a mark to the path of a deleted file.
+ * Restores a path in place, as it was before the kernel changed it, and returns `text`: the kernel
+ * writes \012 for a line feed, and adds a mark to the path of a deleted file.
  */
 static char *path_of(char *text)
 {
@@ -463,7 +463,10 @@ static void fill_range(const struct ptx_mapped_set *old, uint32_t number, const 
 	}
 }
 
-/* Makes the set of all wanted lines. TOO_MANY: there are more lines than are kept for a process. */
+/*
+ * Makes the set of all wanted lines, and returns NEW. Returns TOO_MANY if there are more lines than
+ * are kept for a process, and UNREADABLE if there is no wanted line or no memory.
+ */
 static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t number,
 					       const struct line *line, size_t lines,
 					       struct ptx_mapped_set *set)

@@ -71,7 +71,7 @@ static const struct ptx_mapped_set *last_report(void)
 	return NULL;
 }
 
-/* The path of the program. It is read once, and stays the same for the life of the program. */
+/* Returns the path of the program. It is read once, because it never changes. */
 static const char *mapped_report_executable(void)
 {
 	ssize_t len = 0;

@@ -234,7 +234,10 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	return to;
 }
 
-/* The second pass. If the objects have changed since the first pass, the look is repeated. */
+/*
+ * The second pass. If the objects have changed since the first pass, the function sets is_over and
+ * returns 1, which ends the pass. The look is then repeated.
+ */
 static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;

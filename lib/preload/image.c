@@ -60,7 +60,10 @@ static int open_at(int folder, const char *path)
 	return (int)syscall(SYS_openat, folder, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Replaces strncmp(), of which a sanitizer may have a version of its own. */
+/*
+ * Returns whether the text begins with `with`. Replaces strncmp(), of which a sanitizer may have a
+ * version of its own.
+ */
 static bool image_begins(const char *text, const char *with)
 {
 	while (*with)
@@ -70,8 +73,8 @@ static bool image_begins(const char *text, const char *with)
 }
 
 /*
- * Replaces basename(), of which a sanitizer may have a version of its own. The C library has two
- * versions, and one of them changes its argument.
+ * Returns the part of the path behind its last slash. Replaces basename(), of which a sanitizer may
+ * have a version of its own. The C library has two versions, and one of them changes its argument.
  */
 static const char *last_part(const char *path)
 {
@@ -159,9 +162,9 @@ static bool is_loader_itself(int fd, const ElfW(Ehdr) *elf, const ElfW(Phdr) *dy
 }
 
 /*
- * Examines an ELF program. The fields that show the class and the machine have the same place in
- * 32-bit and 64-bit files. The other fields are read only if the file is for this machine. Sizes
- * and offsets are hostile: each read is bounded.
+ * Returns the kind of an ELF program, without regard to the mode of its file. The fields that show
+ * the class and the machine have the same place in 32-bit and 64-bit files. The other fields are
+ * read only if the file is for this machine. Sizes and offsets are hostile: each read is bounded.
  */
 static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *path, char *loader)
 {
@@ -225,8 +228,8 @@ static bool changes_rights(int fd)
 }
 
 /*
- * Examines a program and the mode of its file. For a script, the caller passes the interpreter: the
- * mode of the script itself has no effect.
+ * Returns the kind of a program, with regard to the mode of its file. For a script, the caller
+ * passes the interpreter: the mode of the script itself has no effect.
  */
 static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char *path,
 				       char *loader)
@@ -255,9 +258,9 @@ static bool find_interpreter(char *line, size_t bytes, const char **path)
 }
 
 /*
- * Follows a script to its interpreter, which may be a script itself. The path of an interpreter is
- * relative to the current folder. *is_folder is set if the first path names a folder, because
- * faccessat(2) with X_OK succeeds for most folders.
+ * Returns the kind of a program. Follows a script to its interpreter, which may be a script itself.
+ * The path of an interpreter is relative to the current folder. *is_folder becomes true if the
+ * first path names a folder, because faccessat(2) with X_OK succeeds for most folders.
  */
 static enum shim_image examine_file(int folder, const char *path, char loader[SHIM_LOADER_BYTES],
 				    bool *is_folder)

@@ -78,7 +78,7 @@ bool shim_is_injected(void)
 	return !shim_is_own((const void *)epoll_pwait2) && !shim_is_own((const void *)pwritev2);
 }
 
-/* This is Bernstein's hash function, which is good enough for names of functions. */
+/* Returns the hash of a name by Bernstein's function, which is good enough for function names. */
 static unsigned hash_of(const char *name)
 {
 	unsigned hash = 5381;
@@ -98,7 +98,10 @@ static struct shim_wrapper *place_of(const char *name)
 	return &wrappers[i];
 }
 
-/* The function of the type shim_wrapper_find that slots.c calls for each slot of each module. */
+/*
+ * Returns the wrapper of a function, or NULL. It is the function of the type shim_wrapper_find that
+ * slots.c calls for each slot of each module.
+ */
 static const struct shim_wrapper *find_wrapper(const char *name)
 {
 	const struct shim_wrapper *wrapper = place_of(name);
@@ -339,7 +342,8 @@ static bool end_walk(void)
 
 /*
  * Redirects slots, and does so again as long as other threads have asked for one more walk
- * meanwhile. The caller has called begin_walk().
+ * meanwhile. Returns the number of slots that were changed, or a negative error number. The caller
+ * has called begin_walk().
  */
 static long inject_walk(bool is_new)
 {

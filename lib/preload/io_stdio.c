@@ -33,8 +33,9 @@ static size_t copy_names(char text[SHIM_TEXT], const char *mode, const char *pat
 }
 
 /*
- * Called after a call before which copy_names() has copied `len` bytes. In a quiet process one of
- * the texts may be empty because nothing showed that it was readable. Both are then copied again.
+ * Called after a call before which copy_names() has copied `len` bytes. Returns how many bytes the
+ * texts have now. In a quiet process one of the texts may be empty because nothing showed that it
+ * was readable. Both are then copied again.
  */
 static size_t finish_names(char text[SHIM_TEXT], const char *mode, const char *path, size_t len,
 			   int error)

@@ -232,8 +232,8 @@ static void *behind_object(const void *address, const char *name)
 static _Atomic(void *) hidden;
 
 /*
- * Finds the function if several objects define it. If the program has a message for dlerror(), the
- * message may get lost here, once for each caller.
+ * Finds the function if several objects define it. Returns NULL if none is found. If the program
+ * has a message for dlerror(), the message may get lost here, once for each caller.
  */
 static void *find_of_several(const char *name, const void *caller)
 {

@@ -42,7 +42,8 @@ static shim_start_data uintptr_t heap_begin, stack_end;
 /*
  * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are
  * never unmapped: dlclose() does not unload them. If the program was already running, only the
- * first object, the program itself, is known to have been loaded at the start.
+ * first object, the program itself, is known to have been loaded at the start. The result is then
+ * 1, which ends the walk.
  */
 static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 {

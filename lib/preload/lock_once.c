@@ -85,8 +85,8 @@ static int call_real(struct once once, void (*run)(void))
 }
 
 /*
- * Calls the real function, and stores whether this thread has executed the initialiser. An
- * initialiser may call pthread_once() for another object.
+ * Calls the real function, returns its error number, and stores whether this thread has executed
+ * the initialiser. An initialiser may call pthread_once() for another object.
  */
 static int call_noted(struct once once, void (*run)(void), bool *has_run)
 {

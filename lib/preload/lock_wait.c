@@ -26,7 +26,10 @@
 #define WAITER_NUMBERS 64
 static _Atomic int waiter_numbers[WAITER_NUMBERS];
 
-/* Semaphores that follow each other in an array have different numbers. */
+/*
+ * Returns the address of the number of threads that wait for an object. Semaphores that follow each
+ * other in an array have different numbers.
+ */
 static _Atomic int *waiters_of(const void *object)
 {
 	return &waiter_numbers[(uintptr_t)object / sizeof(sem_t) % WAITER_NUMBERS];
@@ -249,9 +252,9 @@ SHIM_WRAPPER int sem_trywait(sem_t *semaphore)
 }
 
 /*
- * Tries to acquire the semaphore. sem_wait() is a cancellation point even if it need not wait, so
- * this function first checks for a request for cancellation. A failed try must not change the
- * program's errno.
+ * Tries to acquire the semaphore, and returns whether it was acquired. sem_wait() is a cancellation
+ * point even if it need not wait, so this function first checks for a request for cancellation. A
+ * failed try must not change the program's errno.
  */
 static bool sem_is_ours(sem_t *semaphore)
 {

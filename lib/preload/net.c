@@ -75,8 +75,9 @@ struct named {
 };
 
 /*
- * Formats an address that the program passes to a call, before the call. If the address is in
- * unreadable memory, or if a quiet process cannot determine that, the text is empty.
+ * Formats an address that the program passes to a call, before the call. Returns the length of the
+ * text, with its NUL. If the address is in unreadable memory, or if a quiet process cannot
+ * determine that, the text is empty.
  */
 static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes)
 {

@@ -14,9 +14,9 @@
 #define SERVERS_TEXT (MAXNS * SHIM_ADDRESS_TEXT)
 
 /*
- * Writes the addresses of the name servers that the C library asks, with ", " between them. The C
- * library keeps them for each thread. The text is empty if the thread has not yet used the
- * resolver, or if the look-up did not fail with EAI_AGAIN.
+ * Writes the addresses of the name servers that the C library asks, with ", " between them, and
+ * returns `to`. The C library keeps the addresses for each thread. The text is empty if the thread
+ * has not yet used the resolver, or if the look-up did not fail with EAI_AGAIN.
  */
 static const char *name_servers(int result, char to[SERVERS_TEXT])
 {

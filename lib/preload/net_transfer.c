@@ -102,8 +102,9 @@ static size_t sent_to(struct message *data, size_t len, bool is_used)
 }
 
 /*
- * Adds the sender's address, if the program requested it. `room` is the size of the program's
- * memory; *bytes is the address's length, which may be greater than `room`.
+ * Adds the sender's address, if the program requested it, and returns the length of its text.
+ * `room` is the size of the program's memory; *bytes is the address's length, which may be greater
+ * than `room`.
  */
 static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
 			    const socklen_t *bytes)

@@ -24,8 +24,8 @@ struct wait {
 #define WAIT_BYTES offsetof(struct wait, fd)
 
 /*
- * Converts the timeout of poll() and epoll_wait(). A negative number of milliseconds means for
- * ever.
+ * Converts the timeout of poll() and epoll_wait() to nanoseconds. A negative number of milliseconds
+ * means for ever; the result is then -1.
  */
 static int64_t of_ms(int ms)
 {
@@ -33,8 +33,9 @@ static int64_t of_ms(int ms)
 }
 
 /*
- * Converts the timeout of ppoll(), pselect() and epoll_pwait2(). A null pointer means for ever.
- * After an error the timeout may be unreadable.
+ * Converts the timeout of ppoll(), pselect() and epoll_pwait2() to nanoseconds. A null pointer
+ * means for ever; the result is then -1. After an error the timeout may be unreadable; the result
+ * is then -1, too.
  */
 static int64_t of_timespec(const struct timespec *time, int error)
 {
@@ -44,7 +45,8 @@ static int64_t of_timespec(const struct timespec *time, int error)
 }
 
 /*
- * Converts the timeout of select(), which has microseconds. The numbers may be so large that a
+ * Converts the timeout of select(), which has microseconds, to nanoseconds. A null pointer means
+ * for ever; the result is then -1, as for an unreadable timeout. The numbers may be so large that a
  * product overflows. After a call that succeeded, the kernel has replaced these numbers by the time
  * that is left.
  */

@@ -28,8 +28,8 @@ extern struct shim_next __stop_shim_nexts[] __attribute__((visibility("hidden"))
 #endif
 
 /*
- * Replaces strncmp(). A sanitizer may define a strncmp() that cannot be called before the sanitizer
- * has started.
+ * Returns whether the text begins with `with`. Replaces strncmp(): a sanitizer may define a
+ * strncmp() that cannot be called before the sanitizer has started.
  */
 static bool next_begins(const char *text, const char *with)
 {
@@ -51,8 +51,8 @@ static bool is_old(const char *name)
 }
 
 /*
- * Finds a function that glibc has only for old programs. It has the version FIRST_GLIBC or
- * GLIBC_2.4.
+ * Returns a function that glibc has only for old programs, or NULL. Such a function has the version
+ * FIRST_GLIBC or GLIBC_2.4.
  */
 static void *find_old(const char *name)
 {

@@ -22,7 +22,10 @@ static bool is_of_shim(const void *address)
 	return (uintptr_t)address - shim_own[1].begin < shim_own[1].bytes;
 }
 
-/* Collects all frames into a larger buffer and copies the frames of the program. */
+/*
+ * Collects all frames into a larger buffer and copies the frames of the program. Returns how many
+ * were copied.
+ */
 static int backtrace_filtered(void **buffer, int size)
 {
 	void *all[MOST_FRAMES];

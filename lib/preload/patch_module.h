@@ -96,7 +96,8 @@ bool shim_has_shadow_stack(void);
 
 /*
  * Makes a system call without a function of the C library, because the library's pages may not be
- * executable at that time.
+ * executable at that time. Returns the kernel's result, which is a negative error number after an
+ * error.
  */
 static inline long shim_raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
 {

@@ -526,7 +526,7 @@ struct clone_call {
 	const void *caller;
 };
 
-/* The function that the real clone() calls in the child. Then it calls the program's function. */
+/* The real clone() calls this function in the child. Returns what the program's function returns. */
 static int clone_begins(void *argument)
 {
 	const struct clone_call call = *(const struct clone_call *)argument;

@@ -34,7 +34,7 @@ static void put_exec(int fd, const char *path, char *const argv[], const void *c
 	shim_put(PROCESS_EXEC, &data, 8 + len, caller);
 }
 
-/* Records the failure of a call. errno is that of the call. */
+/* Records the failure of a call, and returns `result`. errno is that of the call. */
 static int put_exec_failed(int result, const void *caller)
 {
 	const int32_t data[2] = { shim_pid(), errno };

@@ -56,8 +56,9 @@ struct pass {
 };
 
 /*
- * The dynamic linker has replaced offsets by addresses, except in dynamic sections that are not
- * writable. A table is behind the beginning of its object, so a smaller value is an offset.
+ * Returns the address of a table. The dynamic linker has replaced offsets by addresses, except in
+ * dynamic sections that are not writable. A table is behind the beginning of its object, so a
+ * smaller value is an offset.
  */
 static const void *table_at(uintptr_t base, const ElfW(Dyn) *entry)
 {
@@ -135,7 +136,7 @@ static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *info)
 	return scope_contains(info, getauxval(AT_SYSINFO_EHDR)) ? NULL : dynamic;
 }
 
-/* Callback of dl_iterate_phdr(). 1 ends the pass. */
+/* Callback of dl_iterate_phdr(): notes an object behind the shim. The result 1 ends the pass. */
 static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct pass *pass = arg;
@@ -182,7 +183,7 @@ bool shim_scope_is_known(void)
 	return atomic_load_explicit(&object_count, memory_order_relaxed);
 }
 
-/* The hash function of DT_GNU_HASH. */
+/* Returns the hash of a name by the function of DT_GNU_HASH. */
 static uint32_t hash_of(const char *name)
 {
 	uint32_t hash = 5381;
@@ -193,8 +194,8 @@ static uint32_t hash_of(const char *name)
 }
 
 /*
- * Replaces strcmp(). A sanitizer may define a strcmp() that cannot be called before the sanitizer
- * has started.
+ * Returns whether the texts are equal. Replaces strcmp(): a sanitizer may define a strcmp() that
+ * cannot be called before the sanitizer has started.
  */
 static bool is_equal(const char *a, const char *b)
 {
@@ -280,7 +281,7 @@ struct only {
 	bool is_unsure;
 };
 
-/* Callback of dl_iterate_phdr(): looks into one object. 1 ends the search. */
+/* Callback of dl_iterate_phdr(): looks into one object. The result 1 ends the search. */
 static int look_into(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct only *only = arg;

@@ -52,7 +52,8 @@ static _Thread_local bool was_blind __attribute__((tls_model("initial-exec")));
 static _Thread_local pid_t owner __attribute__((tls_model("initial-exec")));
 
 /*
- * Stores the id of this process. If the id is new, the id that was stored before is the parent's.
+ * Stores the id of this process, and returns it. If the id is new, the id that was stored before is
+ * the parent's.
  */
 static pid_t keep_pid(pid_t pid)
 {

@@ -205,7 +205,8 @@ static void hold_lock(int fd)
 }
 
 /*
- * Sets the attributes that the options give, and defaults for the rest. Returns an error number.
+ * Sets the attributes that the options give, and defaults for the rest. Returns 0 or an error
+ * number.
  */
 static int set_attributes(const struct shim_options *options, const char *path, trace_attr_t *attr)
 {
@@ -240,7 +241,7 @@ static int set_attributes(const struct shim_options *options, const char *path, 
 	return err;
 }
 
-/* Creates and starts the stream. After an error nothing remains of it. */
+/* Creates and starts the stream. Returns 0 or an error number. After an error nothing remains. */
 static int create_stream(const struct shim_options *options, const char *path, int fd)
 {
 	trace_attr_t attr;

@@ -393,7 +393,10 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 	return changed;
 }
 
-/* A module is identified by its address, because two loaded modules never overlap. */
+/*
+ * Returns whether the slots of the module were redirected before. A module is identified by its
+ * address, because two loaded modules never overlap.
+ */
 static bool is_done(const struct module *module)
 {
 	for (size_t i = 0; i < done_count; i++)

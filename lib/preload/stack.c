@@ -58,8 +58,8 @@ static bool stack_matches(const char *list, const char *name)
 }
 
 /*
- * Events of functions come from code that the shim generates, which no table describes. The shim's
- * own events have no caller.
+ * Returns whether events of the type may have a stack. Events of functions come from code that the
+ * shim generates, which no table describes. The shim's own events have no caller.
  */
 static bool can_choose(enum shim_type type)
 {

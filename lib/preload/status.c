@@ -31,8 +31,8 @@ static char *status_add(char *to, const char *text)
 }
 
 /*
- * Appends a number that is not negative. The digits are made from the last to the first, in an
- * array that is large enough for a number of 32 bits.
+ * Appends a number that is not negative, and returns a pointer to the NUL behind it. The digits are
+ * made from the last to the first, in an array that is large enough for a number of 32 bits.
  */
 static char *add_number(char *to, unsigned number)
 {
@@ -85,7 +85,7 @@ void shim_status_text(char text[SHIM_STATUS_TEXT], bool is_known, int status)
 	}
 }
 
-/* Appends a value to the packed data of an event. */
+/* Copies a value to the offset `at` of an event's data. Returns the offset behind the value. */
 static size_t status_pack(unsigned char *data, size_t at, const void *value, size_t bytes)
 {
 	memcpy(data + at, value, bytes);

@@ -24,7 +24,7 @@ SHIM_NEXT(syscall, shim_no_number);
 /*
  * open_how(), close_some(), futex_call() and pidfd_call() do not use SHIM_CALL(), because
  * SHIM_CALL() would record their own return address. They get the address of the program's call as
- * the argument `caller`.
+ * the argument `caller`, and return the result of the system call.
  */
 
 /*

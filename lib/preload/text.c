@@ -66,8 +66,8 @@ static void copy_unchecked(char *to, const char *from, size_t bytes)
 
 /*
  * Writes `len` bytes of `text` and a NUL, at most `bytes` bytes in all. A longer text loses its
- * beginning. If `bytes` is 0, nothing is written. is_read means that a call has read the text, so
- * any memcpy() may read it, too.
+ * beginning. If `bytes` is 0, nothing is written. Returns the number of bytes that were written,
+ * with the NUL. is_read means that a call has read the text, so any memcpy() may read it, too.
  */
 static size_t put_text(char *to, size_t bytes, const char *text, size_t len, bool is_read)
 {

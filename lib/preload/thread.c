@@ -95,7 +95,10 @@ struct end {
 	uint64_t function;
 };
 
-/* Events have the thread as a number. In glibc this is the address of the thread's descriptor. */
+/*
+ * Returns the number that events have for the thread. In glibc this is the address of the thread's
+ * descriptor.
+ */
 static uint64_t number_of(pthread_t thread)
 {
 	return (uint64_t)thread;
@@ -126,8 +129,8 @@ static void thread_ends(void *arg)
 }
 
 /*
- * The first function of a traced thread. It copies its arguments and releases them before it
- * calls the program's function.
+ * The first function of a traced thread. It copies its arguments and releases them before it calls
+ * the program's function, whose result it returns.
  */
 static void *run_thread(void *arg)
 {

@@ -55,8 +55,8 @@ static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 #define FEW_ENOUGH 8
 
 /*
- * The hash is the upper bits of the product with 2^64 / golden ratio. These bits differ much even
- * if ids are close to each other.
+ * Returns the hash of a thread: the upper bits of the product with 2^64 / golden ratio. These bits
+ * differ much even if ids are close to each other.
  */
 static size_t hash_thread(uint32_t pid, uint32_t tid, uint64_t thread)
 {
@@ -102,7 +102,7 @@ static void make_places(struct ptx_ledger *ledger)
 		place_thread(ledger, i);
 }
 
-/* Adds a thread without events. The caller has made room. */
+/* Adds a thread without events, and returns its line. The caller has made room. */
 static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					     uint64_t thread)
 {
@@ -123,8 +123,8 @@ static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t
 }
 
 /*
- * Threads that had the same thread id one after the other usually differ in `thread`, their
- * pthread_t.
+ * Returns whether the entry is that of the thread. Threads that had the same thread id one after
+ * the other usually differ in `thread`, their pthread_t.
  */
 static bool is_thread(const struct ptx_ledger_thread *entry, uint32_t pid, uint32_t tid,
 		      uint64_t thread)

@@ -78,8 +78,9 @@ void ptx_mappings_fini(struct ptx_mappings *list)
 }
 
 /*
- * The order by process, then by time. Among notes of one time, GONE precedes the others, so that
- * a range that is unmapped and mapped again at one time belongs to the new file.
+ * Compares two notes for qsort(): by process, then by time. Among notes of one time, GONE precedes
+ * the others, so that a range that is unmapped and mapped again at one time belongs to the new
+ * file.
  */
 static int in_order(const void *a, const void *b)
 {
@@ -258,8 +259,8 @@ static bool mapping_agrees(const struct ptx_mappings *list, const struct ptx_map
 }
 
 /*
- * Searches the process, then its ancestors, each at the time of the descendant's birth.
- * `generation` counts the steps.
+ * Returns the file at an address, or NULL. Searches the process, then its ancestors, each at the
+ * time of the descendant's birth. `generation` counts the steps.
  */
 static const struct ptx_mapping *find_inherited(const struct ptx_mappings *list, uint32_t pid,
 				      uint64_t address, int64_t time_ns, unsigned generation)

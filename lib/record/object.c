@@ -44,7 +44,10 @@ static bool is_same(const struct key *a, const struct key *b)
 	return a->child == b->child && a->major == b->major && a->minor == b->minor;
 }
 
-/* Orders children behind all objects, so that neither search meets the other kind. */
+/*
+ * Returns a number below, equal to or above 0, as for qsort(). Children are behind all objects, so
+ * that neither search meets the other kind.
+ */
 static int compare_keys(const struct key *a, const struct key *b)
 {
 	if (a->child != b->child)

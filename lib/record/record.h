@@ -56,13 +56,13 @@ struct ptx_ident {
 _Static_assert(sizeof(struct ptx_record) == 24, "a record's header is 24 bytes");
 _Static_assert(sizeof(struct ptx_ident) == 24, "an identity is 24 bytes");
 
-/* Bytes of data, without the flags. */
+/* Returns the number of bytes of data: len_flags without the flags. */
 static inline size_t ptx_record_len(uint32_t len_flags)
 {
 	return len_flags & PTX_RECORD_LEN_MAX;
 }
 
-/* Bytes that a record with `len` bytes of data occupies. */
+/* Returns the number of bytes that a record with `len` bytes of data occupies. */
 static inline size_t ptx_record_size(size_t len)
 {
 	return sizeof(struct ptx_record) + ((len + 7) & ~(size_t)7);

@@ -6,8 +6,9 @@
  * into the schema. Each name is followed by at least one other character or the end of the text,
  * so that all names with their NULs fit into an array of the text's size.
  *
- * A function take_X() consumes an X at the present position and advances. If it returns false or
- * NULL, it has recorded the reason in parser->why, unless its comment says otherwise.
+ * A function take_X() consumes an X at the present position and advances. If a function take_X() or
+ * resolve_X() returns false or NULL, it has recorded the reason in parser->why, unless its comment
+ * says otherwise.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -158,7 +159,10 @@ static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 	return name;
 }
 
-/* A field's name must be an identifier of C and of the query language. */
+/*
+ * Consumes the name of a field or of a list and returns a copy. The name must be an identifier of C
+ * and of the query language.
+ */
 static const char *take_field_name(struct parser *parser)
 {
 	skip_blanks(parser);
@@ -363,7 +367,10 @@ static bool take_field_names(struct parser *parser, struct posix_trace_field_np 
 	return true;
 }
 
-/* The types are numbered without gaps, so the first unknown number ends the search. */
+/*
+ * Consumes the name of a type and stores the type in the field. The types are numbered without
+ * gaps, so the first unknown number ends the search.
+ */
 static bool take_type(struct parser *parser, struct posix_trace_field_np *field)
 {
 	/* The search begins with the first type of the enum. */

@@ -61,7 +61,10 @@ static napi_value node_wrong(napi_env env, const char *what)
 	return NULL;
 }
 
-/* Throws a TypeError that names an event type or a field: "the BEFORE NAME BEHIND". */
+/*
+ * Throws a TypeError that names an event type or a field: "the BEFORE NAME BEHIND". Always returns
+ * NULL.
+ */
 static napi_value wrong_name(napi_env env, const char *before, const char *name, const char *behind)
 {
 	char message[256];
@@ -223,7 +226,7 @@ static bool put_value(napi_env env, const struct posix_trace_field_np *field, na
 	return true;
 }
 
-/* record(event, values). `values` is an array with one value for each field. */
+/* record(event, values) returns nothing. `values` is an array with one value for each field. */
 static napi_value node_record(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS], value;
@@ -365,7 +368,10 @@ static struct reader *reader_of(napi_env env, napi_callback_info info, napi_valu
 	return reader;
 }
 
-/* control(reader, name) calls the function of that name. Any other name ends the reader. */
+/*
+ * control(reader, name) calls the function of that name and returns nothing. Any other name ends
+ * the reader.
+ */
 static napi_value node_control(napi_env env, napi_callback_info info)
 {
 	static const struct {
@@ -393,7 +399,7 @@ static napi_value node_control(napi_env env, napi_callback_info info)
 	return NULL;
 }
 
-/* level(stream, max): see posix_trace_set_level_np(3). */
+/* level(stream, max) returns nothing: see posix_trace_set_level_np(3). */
 static napi_value set_level(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS];

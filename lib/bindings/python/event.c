@@ -16,7 +16,10 @@ struct arguments {
 	size_t holds;
 };
 
-/* Stores the value of an integer field. Raises OverflowError if 64 bits are not enough. */
+/*
+ * Stores the value of an integer field and returns true. Raises an exception and returns false if
+ * the value is no integer, or if 64 bits are not enough (OverflowError).
+ */
 static bool integer_of(PyObject *value, uint64_t *number)
 {
 	PyObject *integer = PyNumber_Index(value);
@@ -53,7 +56,7 @@ static PyObject *encode_surrogates(PyObject *value)
 
 /*
  * Stores the bytes of an object with the interface of buffers, such as bytes, a memoryview or an
- * array. If `takes_bytes` is false, the object may also be a str, of which the UTF-8 form is stored,
+ * array. If `takes_bytes` is false, the object may also be a str, whose UTF-8 form is stored,
  * or None, which is an empty text, like a null pointer of C. Raises TypeError and returns false for
  * any other object.
  */

@@ -50,7 +50,10 @@ static void end_code(void)
 	}
 }
 
-/* The callback of PyEval_SetProfile(): records calls of functions that are written in Python. */
+/*
+ * The callback of PyEval_SetProfile(): records calls of functions that are written in Python.
+ * Returns 0, so that the program continues.
+ */
 static int on_profile(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
 {
 	PyCodeObject *code;
