@@ -526,7 +526,9 @@ struct clone_call {
 	const void *caller;
 };
 
-/* The real clone() calls this function in the child. Returns what the program's function returns. */
+/*
+ * The real clone() calls this function in the child. Returns the result of the program's function.
+ */
 static int clone_begins(void *argument)
 {
 	const struct clone_call call = *(const struct clone_call *)argument;
