@@ -77,9 +77,9 @@ struct posix_trace_thread_np {
 
 /*
  * Stores the line of the total of an active stream or of an opened log. For a complete log, it is
- * the line that the log's writer stored when it completed the log. For any other log, the library
- * counts the events that it can read as reported. For both, the member `reported` is the number of
- * events in the log.
+ * the line that the log's writer stored when it completed the log. The member `reported` is then
+ * the number of events in the log. For any other log, `reported` is the number of events that the
+ * library can read.
  *
  * EINVAL: trid is not a stream of this process, or `ledger` is null. ENOMEM.
  */

@@ -205,8 +205,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  * Traces one event: EVENT(NAME, WORD...), at most 32 words. A statement. NAME is not quoted; it may
  * have dots. A word is one of:
  *
- *	(TYPE, FIELD, VALUE)            a TYPE of constant size in <trace_schema_np.h>, except
- *	                                ptr32; or str
+ *	(TYPE, FIELD, VALUE)            a TYPE of constant size in <trace_schema_np.h> except ptr32,
+ *	                                or the TYPE str
  *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values
  *	(TYPE, FIELD, VALUE, "|1=a,2=b")    an integer with names of bits
  *	(bytes, FIELD, POINTER, LENGTH)

@@ -124,7 +124,7 @@ static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int err
  * Notes the error for posix_trace_get_status() (FLUSHF-08). The first error stays until it is
  * reported. A caller of posix_trace_flush() also gets the error as a result. An automatic flush has
  * no caller, so its failure becomes an event. The flusher tries again and again, so the failure
- * becomes an event only if the flush before it has succeeded.
+ * becomes an event only if the flush before it did not fail, too.
  */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {

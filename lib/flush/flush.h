@@ -114,11 +114,11 @@ int ptx_flush_clear(struct ptx_flush *flush);
  * an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log with the
  * status and with the ledger of this log alone. It then gives all further events to the new log,
  * `next->log`. After a success `flush` owns the new log. ptx_flush_rotate_end() also stores the sum
- * of the ledgers of all closed logs. The file for this sum is `next->ledger_fd`, and -1
- * means that it is not stored. The function releases the turn in any case. Errors are those
- * of the flush, those of storing the ledger, and ENOMEM. After an error the stream continues with
- * the old log. If only the tail of the old log cannot be written, the functions succeed, and the
- * stream's status has the error.
+ * of the ledgers of all closed logs. The file for this sum is `next->ledger_fd`, and -1 means that
+ * it is not stored. The function releases the turn in any case. Errors are those of the flush,
+ * those of storing the ledger, and ENOMEM. After an error the stream continues with the old log. If
+ * only the tail of the old log cannot be written, the functions succeed, and the stream's status
+ * has the error.
  */
 struct ptx_flush_next {
 	struct ptx_log *log;

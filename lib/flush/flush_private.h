@@ -2,8 +2,8 @@
 /*
  * flush/flush_private.h - the state of a stream's flushes, for the files of flush/.
  *
- * Threads   the comment on each group of functions says whether a caller has the turn of the
- *           stream's flushes or the stream's lock.
+ * Threads   a caller may need the turn of the stream's flushes, or the stream's lock; the comments
+ *           on the functions say which. A caller of the functions of flusher.c has neither.
  */
 #ifndef PTX_FLUSH_FLUSH_PRIVATE_H
 #define PTX_FLUSH_FLUSH_PRIVATE_H
@@ -37,7 +37,7 @@ struct ptx_flush {
 	pthread_mutex_t turn;
 	/*
 	 * number of threads in ptx_flush_wait_for_turn(), without the flusher; if there are any,
-	 * the flusher sleeps, so that they can acquire the turn first
+	 * the flusher sleeps for a moment, so that they can acquire the turn first
 	 */
 	_Atomic uint32_t callers;
 	pthread_t thread;

@@ -115,9 +115,8 @@ static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 /*
  * Returns true if writers must not make the system call that wakes the flusher. Writers of other
  * processes must not make this call, because a seccomp filter of their process may forbid it.
- * Writers of this
- * process must not make it if the process is quiet (base/quiet.h). control->quiet shows that some
- * process of the arena is quiet.
+ * Writers of this process must not make it if the process is quiet (base/quiet.h). control->quiet
+ * shows that some process of the arena is quiet.
  */
 static bool must_poll(const struct ptx_flush *flush)
 {

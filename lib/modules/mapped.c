@@ -31,7 +31,7 @@ struct process {
 	uint64_t parent;     /* this and since_ns: from the table of members, or from a report */
 	int64_t since_ns;
 	int64_t reported_ns; /* time of its last report; 0: none */
-	bool is_member;      /* member or target; not this process, or one known by reports only */
+	bool is_member;      /* a member of the stream, or its target */
 	bool has_set;
 	bool exceeds_max; /* it has more mappings than are kept */
 	struct ptx_mapped_set set;

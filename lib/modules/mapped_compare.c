@@ -30,7 +30,7 @@ static bool is_same_mapping(const struct ptx_mapped_range *a, const struct ptx_m
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
 
-	/* One of the two may lack what the other comparison needs. */
+	/* One of the two may lack what the comparison below needs. */
 	if (a->is_reported && b->is_reported)
 		return x->start == y->start && x->end == y->end;
 	/*
@@ -68,11 +68,11 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 
 /*
  * Returns true if the object of the range may have been loaded since the old look. The linker adds
- * objects at the end of its list. If n objects were loaded since the old look, the
- * last n objects of the list may be new. This holds even if they are at the same place: they may
- * have been unloaded and loaded again. The object at position set->pinned is never unloaded and was
- * already loaded at the old look. The objects before it in the list are at least as old, so none of
- * them is new.
+ * objects at the end of its list. If n objects were loaded since the old look, the last n objects
+ * of the list may be new. This holds even if they are at the same place: they may have been
+ * unloaded and loaded again. The object at position set->pinned is never unloaded and was already
+ * loaded at the old look. The objects before it in the list are at least as old, so none of them is
+ * new.
  */
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * preload/io_file.c - family io: the position, the space, locks and durability of an open file,
- * several descriptors that are closed by one call, and shared memory by name. The functions for
- * mapped memory at the end belong to the family alloc.
+ * several descriptors that are closed by one call, shared memory by name, and openpty(). The
+ * functions for mapped memory at the end belong to the family alloc.
  */
 #include <fcntl.h>
 #include <pty.h>

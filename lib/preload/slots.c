@@ -61,7 +61,10 @@ struct walk {
 	struct module module[MODULES];
 };
 
-/* Modules whose slots were redirected. The list is cleared after any module has been unloaded. */
+/*
+ * Modules that walks have examined since the list was cleared. A walk clears the list at its begin
+ * if it is for all modules, or if a module has been unloaded since the last walk.
+ */
 static struct {
 	uintptr_t base;
 	const ElfW(Dyn) *dynamic;
@@ -394,7 +397,7 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 }
 
 /*
- * Returns whether the slots of the module were redirected before. A module is identified by its
+ * Returns whether the module is in the list of examined modules. A module is identified by its
  * address, because two loaded modules never overlap.
  */
 static bool is_done(const struct module *module)

@@ -56,8 +56,8 @@ static PyObject *encode_surrogates(PyObject *value)
 
 /*
  * Stores the bytes of an object with the interface of buffers, such as bytes, a memoryview or an
- * array. If `takes_bytes` is false, the object may also be a str, whose UTF-8 form is stored,
- * or None, which is an empty text, like a null pointer of C. Raises TypeError and returns false for
+ * array. If `takes_bytes` is false, the object may also be a str, whose UTF-8 form is stored, or
+ * None, which is an empty text, like a null pointer of C. Raises TypeError and returns false for
  * any other object.
  */
 static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes,
