@@ -252,7 +252,8 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 
 /*
  * Any thread may call this function. It waits for flushes of other threads, and for the file if a
- * write blocks. Meanwhile SIGXFSZ and SIGPIPE are blocked in the calling thread (base/shield.h).
+ * write blocks. While it flushes, SIGXFSZ and SIGPIPE are blocked in the calling thread
+ * (base/shield.h).
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)

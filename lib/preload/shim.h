@@ -16,9 +16,9 @@
  * thread may have unmapped them, although the call succeeded. DESIGN has the rule and its
  * exceptions.
  *
- * A wrapper holds no lock and no resource during the real call. The call may return twice (vfork),
- * never (exec, exit), or unwind the stack (cancellation, exceptions). If a timed call unwinds the
- * stack, a cleanup function that the compiler calls records the event.
+ * A real call may return twice (vfork), never (exec, exit), or unwind the stack (cancellation,
+ * exceptions). During such a call a wrapper holds no lock and no resource. If a timed call unwinds
+ * the stack, a cleanup function that the compiler calls records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.

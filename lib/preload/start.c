@@ -3,10 +3,11 @@
  * preload/start.c - starts the shim, opens the event types, and counts calls before the start.
  *
  * The first call of a wrapper starts the shim, because constructors of other libraries may run
- * before the shim's own. But the dynamic linker allocates memory even before the C library is
- * initialized. Such a call cannot start the shim. The wrapper only makes the real call, and counts
- * the call as lost. Calls are also not traced while another thread, or the code that a signal
- * handler has interrupted, is starting the shim.
+ * before the shim's own. Two kinds of calls cannot start the shim: calls of the family alloc, which
+ * the dynamic linker makes even before the C library is initialized, and calls in a program for
+ * which may_begin() is false. The wrapper then only makes the real call, and counts the call as
+ * lost. Calls are also not traced while another thread, or the code that a signal handler has
+ * interrupted, is starting the shim.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

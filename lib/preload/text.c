@@ -2,9 +2,9 @@
 /*
  * preload/text.c - copies strings of the program into events.
  *
- * After a call that succeeded, its strings are known to be readable. Before a call, or after an
- * error, they may be invalid, and the shim must not crash where the program would only get an
- * error. Such memory is checked page by page.
+ * Before a call, or after an error, the strings of the call may be invalid, and the shim must not
+ * crash where the program would only get an error. Such memory is checked page by page. After a
+ * call that succeeded, a wrapper reads strings without a check only where DESIGN permits that.
  */
 #include "preload/text.h"
 
@@ -91,7 +91,7 @@ static size_t put_text(char *to, size_t bytes, const char *text, size_t len, boo
 /* Used for constants, and for strings of a call that succeeded. */
 size_t shim_text(char *to, size_t bytes, const char *text)
 {
-	/* A successful call has read the text, so it is readable. */
+	/* A successful call has read the text, so the text was readable. */
 	return put_text(to, bytes, text, text ? strlen(text) : 0, true);
 }
 
