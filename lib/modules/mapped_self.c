@@ -311,7 +311,7 @@ static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 	/* No range was stored; the old set stays valid. */
 	if (walk->is_same)
 		return PTX_MAPPED_SAME;
-	/* Without counts or without executable segments, nothing useful can be noted. */
+	/* Without counts or without executable segments, there is nothing to note. */
 	if (walk->is_blind || !walk->ranges)
 		return PTX_MAPPED_UNREADABLE;
 	/* The process has more ranges or longer paths than a log keeps (FORMAT 3.12). */

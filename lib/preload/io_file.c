@@ -13,9 +13,9 @@
 #include "preload/call.h"
 
 /*
- * `result` is the new position. The C library does not call these wrappers for its streams, so the
- * seeks of streams have no events. SEEK_DATA fails with ENXIO behind the last data of the file, and
- * SEEK_HOLE behind the end of the file.
+ * `result` is the new position. The C library does not call these wrappers for the streams of
+ * <stdio.h>, so seeks of such streams have no events. SEEK_DATA fails with ENXIO behind the last
+ * data of the file, and SEEK_HOLE behind the end of the file.
  */
 #define LSEEK(name, offset_type) \
 	SHIM_TRACED(offset_type, name, IO_LSEEK, shim_no_number, \

@@ -8,6 +8,8 @@
  * buffer before the call. If the buffer has all the bytes, the call has no event io.fill, for which
  * a wrapper would read the clock. fread() also has an event of the family stdio.
  *
+ * In this file, a stream is a stream of <stdio.h>.
+ *
  * Only the members of glibc's streams are known. With another C library, this file wraps fread()
  * alone.
  *

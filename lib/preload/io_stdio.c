@@ -3,6 +3,8 @@
  * preload/io_stdio.c - streams of <stdio.h>: opened and closed (family io), and written by fwrite()
  * (family stdio). io_fill.c has the functions that read.
  *
+ * In this file, a stream is a stream of <stdio.h>.
+ *
  * The C library itself writes the file of a stream, for example inside printf(). The shim does not
  * see these calls.
  */

@@ -2,7 +2,7 @@
 /*
  * preload/lock.c - families lock and lock-hold: mutexes, read-write locks, spin locks.
  *
- * The C library locks the mutexes of its streams by internal calls, which the shim does not see.
+ * The C library locks the streams of <stdio.h> by internal calls, which the shim does not see.
  */
 #include <pthread.h>
 

@@ -53,7 +53,7 @@ struct message {
 		(void)room; \
 		after_; \
 		/* \
-		 * With MSG_TRUNC, the bytes of a stream are not stored, and the length of a \
+		 * With MSG_TRUNC, the bytes of a SOCK_STREAM are not stored, and the length of a \
 		 * datagram may be greater than the memory. \
 		 */ \
 		if (!(flags & MSG_TRUNC)) \

@@ -157,7 +157,7 @@ SHIM_NEXT(pclose, shim_no_number);
 
 /*
  * pclose(3) waits for the command. It returns a status, as waitpid() stores it, or -1 with errno.
- * The stream is identified by its address, which popen() has recorded.
+ * The address of the stream of <stdio.h> identifies it, as in the event of popen().
  */
 SHIM_WRAPPER int pclose(FILE *file)
 {

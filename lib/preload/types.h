@@ -276,7 +276,7 @@
 	X(IO_TIMERSET, IO, "io.timerfd_settime", "ns time; errno error; fd fd; x32 flags") \
 	X(IO_SIGNALFD, IO, "io.signalfd", "ns time; errno error; fd fd; fd old; x32 flags" \
 	  SHIM_FD_FLAGS) \
-	/* fd is the new descriptor of the stream; `old`, which is closed, is usually the same. */ \
+	/* fd is the new descriptor of the FILE; `old`, which is closed, is usually the same. */ \
 	X(IO_FREOPEN, IO, "io.freopen", \
 	  "ns time; fd fd; errno error; ptr file; fd old; str mode; str path") \
 	/* `result` is the position from the beginning of the file. */ \
@@ -364,7 +364,7 @@
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode{|0170000:0010000=S_IFIFO," \
 	  "0170000:0020000=S_IFCHR,0170000:0060000=S_IFBLK,0170000:0100000=S_IFREG," \
 	  "0170000:0140000=S_IFSOCK}; str path") \
-	/* fd is the descriptor of the stream, as in readdir and closedir. */ \
+	/* fd is the descriptor of the DIR, as in file.readdir and file.closedir. */ \
 	X(FILE_OPENDIR, FILE, "file.opendir", "ns time; errno error; fd fd; str path") \
 	X(FILE_READDIR, FILE, "file.readdir", "ns time; errno error; fd fd; str name") \
 	X(FILE_CLOSEDIR, FILE, "file.closedir", "ns time; errno error; fd fd") \
@@ -711,7 +711,7 @@
 	X(PROCESS_ENDED, PROCESS, SHIM_ENDED_NAME, SHIM_ENDED_SCHEMA) \
 	X(PROCESS_SYSTEM, PROCESS, "process.system", \
 	  "ns time; wait status; errno error; str command") \
-	/* `file` identifies the stream in process.pclose; fd is the descriptor of its pipe. */ \
+	/* `file` is the address of the FILE, as in process.pclose; fd is its pipe. */ \
 	X(PROCESS_POPEN, PROCESS, "process.popen", \
 	  "ns time; ptr file; errno error; fd fd; str mode; str command") \
 	X(PROCESS_PCLOSE, PROCESS, "process.pclose", \
