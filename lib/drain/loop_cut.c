@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/loop_cut.c - drops the events of a LOOP stream that are not younger than the overwrite cut.
+ * drain/loop_cut.c - drops those events of a LOOP stream that are not younger than the cut.
  *
  * A writer that overwrites a chunk raises the cut, claims the chunk, counts its unread records, and
  * at the end stores the time of the first of these records (ring/overwrite.c). The reader may read

@@ -57,8 +57,8 @@ static bool is_traced(void)
 }
 
 /*
- * Returns the last report, or NULL if that is the parent's report or is in an arena that the
- * process has left.
+ * Returns the last report. Returns NULL if there is none, if it is the report of the parent, or if
+ * it is in an arena that the process has left.
  */
 static const struct ptx_mapped_set *last_report(void)
 {

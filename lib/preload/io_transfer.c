@@ -87,7 +87,7 @@ SHIM_ALIAS(__pread64, pread64);
 SHIM_ALIAS(__pwrite64, pwrite64);
 /*
  * These functions transfer several buffers in one call. The field for the size has the number of
- * buffers, because the sizes are in memory of the program that may be invalid.
+ * buffers, because the sizes are in memory of the program, which may be invalid.
  */
 TRANSFER(readv, IO_READV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,
 	 count, 0, result, SHIM_VECTOR, parts)

@@ -159,7 +159,7 @@ int shim_no_error(void)
 
 /*
  * The caller does not expect this function to return, so the function ends the process, with the
- * status of a shell for a command that cannot be executed.
+ * status 127, by which a shell reports that it has not found a command.
  */
 void shim_no_return(void)
 {

@@ -44,8 +44,8 @@ void shim_patch_begin(void);
  * Called by the wrapper of dlopen(). shim_patch_waits() returns whether the plan has modules that
  * the program was not linked with. shim_patch_loaded() patches the modules that are loaded now, if
  * the process has one thread. The wrapper calls shim_patch_may_load() instead if it jumps to the
- * real dlopen(), which then does not return to the shim. The tool posixtrace finds in the memory of
- * the process that dlopen() was called, and patches the modules that this process could not patch.
+ * real dlopen(), which then does not return to the shim. The tool posixtrace learns of calls of
+ * dlopen() by posixtrace_shim_jumps, and patches the modules that this process could not patch.
  */
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);

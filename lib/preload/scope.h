@@ -7,8 +7,8 @@
  * functions below read the same tables as dlsym(), without a lock, at the first call of each
  * wrapper.
  *
- * The dynamic linker searches the objects that it loaded at the start of the program in the order
- * in which it loaded them. Objects that are loaded later come behind them. The C library was loaded
+ * The dynamic linker searches the objects of the start of the program in the order in which it
+ * loaded them. Objects that are loaded later come behind them. The C library was loaded
  * at the start, so all objects in front of it were, too. These objects are never unloaded.
  *
  * Threads   any. Two threads may begin at the same time.

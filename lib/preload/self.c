@@ -67,8 +67,8 @@ static pid_t keep_pid(pid_t pid)
 void shim_self_begin(void)
 {
 	/*
-	 * MADV_WIPEONFORK is for anonymous memory only. Memory of a library that is initially zero
-	 * usually is anonymous. If it is not, anonymous memory is mapped over it.
+	 * MADV_WIPEONFORK is for anonymous memory only. A library's variables without an initial
+	 * value usually are in such memory. If they are not, anonymous memory is mapped over them.
 	 */
 	if (madvise(&wiped, sizeof wiped, MADV_WIPEONFORK) &&
 	    mmap(&wiped, sizeof wiped, PROT_READ | PROT_WRITE,

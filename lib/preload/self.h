@@ -15,8 +15,8 @@
 
 /*
  * shim_self_begin() is called at the program's start, and shim_self_forked() in a child of fork().
- * shim_self_copied() is called in each child with a copy of the memory that a fork handler or a
- * wrapper of the shim notices.
+ * shim_self_copied() is called in a child with a copy of the memory, if a fork handler or a wrapper
+ * of the shim notices the child.
  */
 void shim_self_begin(void);
 void shim_self_forked(void);

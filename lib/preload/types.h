@@ -590,8 +590,8 @@
 
 /*
  * Handlers of the program. `code` and `sender` are 0 if the handler was set without SA_SIGINFO. For
- * SIGCHLD of a child that has ended or stopped, `sender` is the child. `sender` is also 0 if no
- * process has sent the signal.
+ * SIGCHLD of a child that has ended, stopped or continued, `sender` is the child. `sender` is also
+ * 0 if no process has sent the signal.
  */
 #define SHIM_TYPES_SIGNAL(X) \
 	X(SIGNAL_ENTER, SIGNAL, "signal.enter", \
