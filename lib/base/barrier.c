@@ -24,8 +24,8 @@
 #endif
 
 /*
- * False if POSIXTRACE_MEMBARRIER begins with "0". ptx_barrier_init() stores it once, before the
- * program can have a second thread. Until then it is false, which is the safe value.
+ * False if POSIXTRACE_MEMBARRIER begins with "0". Only ptx_barrier_init() stores it, in the
+ * library's constructor. Until then it is false, which is the safe value.
  */
 static ptx_start_data bool may_ask;
 
@@ -53,7 +53,7 @@ void ptx_barrier_init(void)
 	 * ptx_barrier_everywhere(). The second command registers the process for barriers that this
 	 * process makes by ptx_barrier(). If a process with several threads registers, the kernel
 	 * waits until all processors have passed a barrier. The library therefore registers in its
-	 * constructor, where there is one thread.
+	 * constructor, where most processes have one thread.
 	 *
 	 * The results are not checked: on an old kernel each later barrier reports the failure.
 	 */
@@ -86,9 +86,9 @@ static bool barrier_by_membarrier(void)
  * Makes a barrier on the threads of this process without membarrier(2). Returns false if this is
  * not possible on this machine.
  *
- * A process may unmap a page that it has used. An x86 kernel then interrupts every processor that
- * runs a thread of the process, so that the processors discard their TLB entries. An interrupt is a
- * full barrier. munmap() returns after all processors have answered.
+ * A process may unmap a page that it has used. An x86 kernel then interrupts every other processor
+ * that runs a thread of the process, so that these processors discard their TLB entries. An
+ * interrupt is a full barrier. munmap() returns after all processors have answered.
  *
  * With INVLPGB (CPUID 0x80000008, EBX bit 3), one processor invalidates the TLB entries of all
  * others without an interrupt. On such a processor munmap() is no barrier, so the function returns

@@ -10,8 +10,9 @@
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe. errno is preserved.
- * Errors    false if the kernel refuses: the order across threads is then unknown, and the caller
- *           must assume that any thread may still be between two of its accesses.
+ * Errors    false if neither the kernel nor the processor made a barrier: the order across threads
+ *           is then unknown, and the caller must assume that any thread may still be between two of
+ *           its accesses.
  */
 #ifndef PTX_BASE_BARRIER_H
 #define PTX_BASE_BARRIER_H
@@ -20,14 +21,17 @@
 
 /*
  * Registers the process for barriers. The library's constructor calls this function, because
- * registering is cheap while there is one thread.
+ * registering is cheap while the process has one thread.
  */
 void ptx_barrier_init(void);
 
-/* Makes a barrier on all running threads of this process. */
+/* Makes a barrier on all running threads of this process. Returns whether the barrier was made. */
 bool ptx_barrier(void);
 
-/* Makes a barrier on all running threads of every process that has called ptx_barrier_init(). */
+/*
+ * Makes a barrier on all running threads of every process that has called ptx_barrier_init().
+ * Returns whether the barrier was made.
+ */
 bool ptx_barrier_everywhere(void);
 
 #endif

@@ -30,12 +30,15 @@
 #include "base/timespace.h"
 
 /*
- * Duration of the measurement of the counter's rate at program start, in nanoseconds. A longer
- * one would delay every program. A shorter one would make ptx_clock_hz, the nominal rate, less
- * exact.
+ * Least duration of a measurement of the counter's rate, in nanoseconds. ptx_clock_init() measures
+ * at the start of every program, so a longer measurement would delay every program. A shorter
+ * measurement would make ptx_clock_hz, the nominal rate, less exact.
  */
 #define MEASURE_NS INT64_C(200000)
-/* Ticks, about a microsecond. If reading both clocks took longer, the thread was interrupted. */
+/*
+ * In ticks: one or a few microseconds on x86-64. If reading both clocks took longer, the thread was
+ * interrupted.
+ */
 #define WIDE_TICKS 4000
 /*
  * Limit of the attempts to read both clocks without an interruption. A thread on an overloaded
@@ -50,9 +53,9 @@
  */
 ptx_start_data _Atomic bool ptx_clock_is_counter;
 /*
- * True while the thread has PR_TSC_SIGSEGV. The TLS model is initial-exec, because a trace point in
- * a signal handler reads the variable. In a signal handler, the dynamic linker must not allocate
- * memory for a variable.
+ * True while the thread must not read the counter (clock.h). The TLS model is initial-exec, because
+ * a trace point in a signal handler reads the variable. In a signal handler, the dynamic linker
+ * must not allocate memory for a variable.
  */
 _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 uint64_t ptx_clock_hz = PTX_NS_PER_S;
@@ -63,23 +66,23 @@ uint64_t ptx_clock_monotonic(void)
 
 	/*
 	 * The coarse clock is the kernel's last tick, which the vDSO reads from memory. The fine
-	 * clock (CLOCK_MONOTONIC) reads the counter, which raises SIGSEGV in a thread with
-	 * PR_TSC_SIGSEGV.
+	 * clock (CLOCK_MONOTONIC) reads the counter, which raises SIGSEGV in a thread that has set
+	 * PR_TSC_SIGSEGV by PR_SET_TSC.
 	 */
 	clock_gettime(ptx_clock_is_forbidden ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /*
- * Nanoseconds by which CLOCK_MONOTONIC in this process's time namespace is ahead of
- * CLOCK_MONOTONIC in the first time namespace. A child of fork() starts with its parent's value,
- * and reads the offset anew before it records (point/adopt.c).
+ * Nanoseconds by which CLOCK_MONOTONIC in this process's time namespace is ahead of CLOCK_MONOTONIC
+ * in the initial time namespace. A child of fork() starts with its parent's value, and reads the
+ * offset anew before it records (point/adopt.c).
  */
 static ptx_start_data _Atomic int64_t ahead_ns;
 
 /*
  * Reads the offset of the time namespace. If the offset cannot be read, the last known value
- * remains. That value is the parent's, or 0, which is right in the first namespace.
+ * remains. That value is the parent's, or 0, which is right in the initial namespace.
  */
 static void read_time_space(void)
 {
@@ -195,9 +198,9 @@ bool ptx_clock_follow(bool counter)
 		int mode = PR_TSC_ENABLE;
 
 		/*
-		 * A parent or a debugger may have forbidden the counter to this process after
-		 * another process chose the counter for its stream. SIGSEGV would kill this process
-		 * if it read the counter, so this process does not record.
+		 * A parent or a debugger may have forbidden the counter to this process, although
+		 * the process that created the stream uses the counter. SIGSEGV would kill this
+		 * process if it read the counter, so this process does not record.
 		 */
 		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 			return false; /* reading it would raise SIGSEGV */
@@ -229,8 +232,8 @@ static uint64_t counter_hz(void)
 ptx_start_data _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 /*
  * The slope of the first measurement, and the moment at which the second measurement, by
- * ptx_clock_long_span(), begins. Two threads may store this moment at the same time. A mixture of
- * their values would give a wrong rate, which ptx_clock_long_span() does not use.
+ * ptx_clock_long_span(), begins. Two threads may store this moment at the same time.
+ * ptx_clock_long_span() does not use a wrong rate that results from a mixture of their values.
  */
 static ptx_start_data _Atomic uint64_t nominal_slope;
 static ptx_start_data _Atomic uint64_t span_from_ticks;
@@ -240,8 +243,8 @@ static ptx_start_data _Atomic int64_t span_from_ns;
 #define ONE_SECOND ((uint64_t)PTX_NS_PER_S << 32)
 
 /*
- * A process that follows the clock of another process has not measured the rate. Two threads may
- * measure it at the same time: both results are right.
+ * A process that follows the clock of another process may not have measured the rate before. Two
+ * threads may measure the rate at the same time: both results are right.
  */
 void ptx_clock_measure(void)
 {
@@ -310,7 +313,7 @@ void ptx_clock_init(void)
 #elif !defined __aarch64__
 	counter = false;
 #endif
-	ptx_clock_follow(counter); /* no effect if an earlier call has chosen a clock */
+	ptx_clock_follow(counter); /* an earlier call may have chosen a clock, which remains */
 	if (!ptx_clock_is_counter)
 		return;
 	ptx_clock_hz = counter_hz();
@@ -330,9 +333,9 @@ const char *ptx_clock_name(void)
 }
 
 /*
- * Reads the given clock, whatever the clock of this process is. All earlier instructions execute
- * before the reading, and all later instructions after it. rdtsc and mrs alone may execute early or
- * late.
+ * Returns the ticks of the given clock, whatever the clock of this process is. The counter of
+ * x86-64 or aarch64 is read after all earlier instructions and before all later ones. Without the
+ * fences, rdtsc and mrs may execute early or late.
  */
 static uint64_t read_ordered(bool counter)
 {
@@ -355,11 +358,11 @@ static uint64_t read_ordered(bool counter)
 }
 
 /*
- * Reads both clocks as of one moment, as exactly as possible. CLOCK_REALTIME is read between two
- * readings of the ticks, and the moment is the middle of these two readings. An interruption
- * between these readings would make the anchor inexact. So the function reads three times and uses
- * the result whose two readings of the ticks are nearest to each other. If even these two readings
- * are far apart, the function tries again, up to MANY_TRIES times in all.
+ * Returns the readings of both clocks as of one moment, as exactly as possible. CLOCK_REALTIME is
+ * read between two readings of the ticks, and the moment is the middle of these two readings. An
+ * interruption between these readings would make the anchor inexact. So the function reads three
+ * times and uses the result whose two readings of the ticks are nearest to each other. If even
+ * these two readings are far apart, the function tries again, up to MANY_TRIES times in all.
  */
 static struct ptx_anchor anchor_of(bool counter)
 {

@@ -3,10 +3,11 @@
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
  * On x86-64 the clock is the time stamp counter if the kernel itself uses the counter as clock
- * source: a reading costs less than half of a call of clock_gettime(). On aarch64 the clock is the
- * virtual counter. Otherwise it is CLOCK_MONOTONIC as the first time namespace has it
- * (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a process, before the
- * first stream exists.
+ * source and lets this process read it: a reading costs less than half of a call of
+ * clock_gettime(). On aarch64 the clock is the virtual counter. Otherwise, or if POSIXTRACE_CLOCK
+ * is "monotonic", the clock is CLOCK_MONOTONIC as the initial time namespace has it (timespace.h),
+ * one tick a nanosecond. A process chooses once, in ptx_clock_init() or ptx_clock_follow(), before
+ * it has a stream.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
  * Signals   all functions but ptx_clock_init() are async-signal-safe. ptx_clock_init(),
@@ -53,22 +54,25 @@ extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initi
 void ptx_clock_init(void);
 
 /*
- * Makes the counter (`counter` is true) or CLOCK_MONOTONIC the clock of this process, because
- * another process that reads its events uses that clock. Returns false if this process cannot stamp
- * events with that clock, or uses the other clock already.
+ * Makes the counter (`counter` is true) or CLOCK_MONOTONIC the clock of this process, unless this
+ * process has a clock already. The process that created a stream determines the clock of all
+ * writers of the stream. Returns false if this process cannot stamp events with the requested
+ * clock, or already uses the other one.
  */
 bool ptx_clock_follow(bool counter);
 
 /* CLOCK_MONOTONIC of this process in nanoseconds: for spans and deadlines within the process. */
 uint64_t ptx_clock_monotonic(void);
-/* CLOCK_MONOTONIC as the first time namespace has it: for stamps that other processes read. */
+/* CLOCK_MONOTONIC as the initial time namespace has it: for stamps that other processes read. */
 uint64_t ptx_clock_shared(void);
 /* CLOCK_REALTIME in nanoseconds since the Epoch. */
 int64_t ptx_clock_realtime(void);
 /* "tsc", "cntvct" or "monotonic". A constant. */
 const char *ptx_clock_name(void);
 
-/* The counter itself. Call it only if ptx_clock_is_counter. */
+/*
+ * Returns the counter itself. Call it only if the machine has a counter and the thread may read it.
+ */
 static inline uint64_t ptx_clock_counter(void)
 {
 #if defined __x86_64__
@@ -83,7 +87,10 @@ static inline uint64_t ptx_clock_counter(void)
 #endif
 }
 
-/* A stamp for an event. The processor may read the counter before earlier instructions finish. */
+/*
+ * Returns a stamp for an event. The processor may read the counter before earlier instructions
+ * finish.
+ */
 static inline uint64_t ptx_clock_now(void)
 {
 	return ptx_likely(atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed))
@@ -106,9 +113,9 @@ static inline void ptx_clock_fence(void)
 }
 
 /*
- * A stamp that is earlier than everything after it, in the order of this thread's instructions. The
- * processor may read the counter before earlier instructions finish, but not before an earlier
- * ptx_clock_fence().
+ * Returns a stamp that is earlier than everything after it, in the order of this thread's
+ * instructions. The processor may read the counter before earlier instructions finish, but not
+ * before an earlier ptx_clock_fence().
  */
 static inline uint64_t ptx_clock_begin(void)
 {
@@ -119,8 +126,8 @@ static inline uint64_t ptx_clock_begin(void)
 }
 
 /*
- * A stamp that is later than everything before it and earlier than everything after it, in the
- * order of this thread's instructions.
+ * Returns a stamp that is later than everything before it and earlier than everything after it, in
+ * the order of this thread's instructions.
  */
 static inline uint64_t ptx_clock_ordered(void)
 {
@@ -139,9 +146,9 @@ extern _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 void ptx_clock_measure(void);
 
 /*
- * Converts a long duration. The function measures the rate again over the life of the process so
- * far, because the error of the nominal rate grows with the duration. The result is 0 if `ticks` is
- * negative.
+ * Converts a long duration to nanoseconds. The function measures the rate again, over the time
+ * since ptx_clock_measure(), because the error of a conversion by the nominal rate grows with the
+ * duration. The result is 0 if `ticks` is negative as a signed number.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks);
 
@@ -165,12 +172,13 @@ struct ptx_anchor {
 	int64_t realtime_ns;
 };
 
-/* Returns the present moment by the clock of this process. Reads the clocks up to fifty times. */
+/* Returns the present moment by the clock of this process. Makes up to fifty attempts. */
 struct ptx_anchor ptx_clock_anchor(void);
 
 /*
- * Stores the present moment on the scale of another process's clock, which may not be the clock of
- * this process. Returns false if this process cannot read that clock; *anchor is then unchanged.
+ * Stores the present moment on the scale of another process's clock, which need not be the clock of
+ * this process. `counter` is true if that clock is the counter. Returns false if this process
+ * cannot read that clock; *anchor is then unchanged.
  */
 bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor);
 

@@ -4,8 +4,8 @@
  *
  * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
  * cycles, but a new instruction can start in each cycle. So the code for x86-64 computes the
- * checksums of three parts of the data at the same time, and combines them. Other processors use
- * eight tables of 256 words (slicing by 8).
+ * checksums of three parts of the data at the same time, and combines them. On a processor without
+ * these instructions, the code uses eight tables of 256 words (slicing by 8).
  *
  * A signal handler may call these functions: nothing here acquires a lock, allocates, or depends on
  * a constructor.
@@ -56,7 +56,7 @@ static void make_table(void)
 	atomic_store_explicit(&table_ready, 1, memory_order_release);
 }
 
-/* The portable way. crc is the inverted checksum of the bytes before. */
+/* The portable way. Returns crc continued over `len` bytes; both are inverted checksums. */
 static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 {
 	/* Pairs with the release in make_table(). A thread that sees 0 makes the table itself. */

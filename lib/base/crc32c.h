@@ -17,7 +17,7 @@
  */
 uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len);
 
-/* Like ptx_crc32c(), but without special instructions: for tests and for other processors. */
+/* Like ptx_crc32c(), but without special instructions. Only tests call it. */
 uint32_t ptx_crc32c_portable(uint32_t crc, const void *bytes, size_t len);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * base/file.c - recognizes a file by device, inode and time of birth.
  *
- * The library calls ptx_file_check() or ptx_file_is() before each access to a log. They use system
- * calls only and save errno. They avoid system calls that common seccomp filters refuse.
+ * The library calls ptx_file_check() or ptx_file_is() before it uses the descriptor of a log. Both
+ * functions use system calls only and save errno. They avoid newfstatat(2), which common seccomp
+ * filters refuse.
  */
 #include "base/file.h"
 
@@ -19,7 +20,8 @@
 
 /*
  * Gets the status of an open file. Returns false if fd is not open. The function does not use
- * fstat() of the C library, which calls newfstatat(2) today; many sandboxes refuse that call.
+ * fstat() of the C library: in many versions of glibc that function calls newfstatat(2), which many
+ * sandboxes refuse.
  */
 static bool get_status(int fd, struct stat *st)
 {

@@ -47,8 +47,8 @@ int ptx_file_check(int fd, const struct ptx_file *file, uint64_t bytes);
 void ptx_file_close(int fd, const struct ptx_file *file);
 
 /*
- * Makes a duplicate with O_CLOEXEC, at a high number if one is free. Returns 0 or an error
- * number.
+ * Makes a duplicate with FD_CLOEXEC, at a number from PTX_FILE_FD_MIN on if one is free. Returns 0
+ * or an error number.
  */
 int ptx_file_duplicate(int fd, int *duplicate);
 

@@ -3,8 +3,8 @@
  * base/io.c - complete reads and writes by raw system calls.
  *
  * The C library's wrappers of these calls are cancellation points, and a cancelled thread would
- * leave half a block in a log. The functions therefore use syscall(). They save errno, because many
- * of them run inside calls that must not change errno.
+ * leave half a block in a log. The functions therefore use syscall() for these calls. They save
+ * errno, because many of them run inside calls that must not change errno.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,8 +49,8 @@ struct patience {
 
 /*
  * Waits until the kernel can accept bytes. This is needed because the program may have made the
- * descriptor non-blocking. Returns EAGAIN when the time is over. An error, a hang-up or a signal
- * also ends the wait, and the caller then writes again.
+ * descriptor non-blocking. Returns EAGAIN if the time is over, otherwise 0. An error, a hang-up or
+ * a signal also ends the wait; the result is then 0, too, and the caller writes again.
  */
 static int wait_writable(int fd, struct patience *patience)
 {
@@ -204,13 +204,13 @@ uint64_t ptx_io_next_data(int fd, uint64_t offset)
 {
 	long position = sys_call(SYS_lseek, fd, 0, SEEK_CUR, 0), data;
 
-	if (position < 0 || offset > INT64_MAX) /* a pipe or a terminal: everything is data */
+	if (position < 0 || offset > INT64_MAX) /* a pipe or a terminal has no holes */
 		return offset;
 	data = sys_call(SYS_lseek, fd, (long)offset, SEEK_DATA, 0);
 	sys_call(SYS_lseek, fd, position, SEEK_SET, 0);
 	if (data == -ENXIO) /* only a hole follows */
 		return UINT64_MAX;
-	/* EINVAL: the file system does not support SEEK_DATA. `offset` is then the safe answer. */
+	/* After an error, `offset` is the safe answer. EINVAL: the file system lacks SEEK_DATA. */
 	return data < (long)offset ? offset : (uint64_t)data;
 }
 
@@ -222,7 +222,7 @@ int ptx_io_read_file(const char *path, char *text, size_t room)
 	if (!err) {
 		/*
 		 * The kernel makes the content of a file of /proc anew for each read from its
-		 * start, so that one call gives one consistent state.
+		 * start. A text that one read() returns is therefore of one moment.
 		 */
 		err = ptx_io_read_at(fd, text, room - 1, 0, &got);
 		ptx_io_close(fd);
@@ -276,7 +276,7 @@ int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char
 	for (;;) {
 		/*
 		 * The result 0 means the end of the folder. The kernel's struct linux_dirent64 has
-		 * the layout of glibc's struct dirent on 64-bit systems.
+		 * the layout of the C library's struct dirent on 64-bit systems.
 		 */
 		long bytes = sys_call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
 

@@ -2,13 +2,14 @@
 /*
  * base/io.h - reads and writes that transfer all bytes, or return an error number.
  *
- * The functions repeat an interrupted or short call, and wait for a descriptor in non-blocking
- * mode. None of them is a cancellation point, unlike the functions of the C library. So a cancelled
- * thread never leaves a half-written file behind.
+ * The functions repeat an interrupted or short call. Those that write also wait for a descriptor in
+ * non-blocking mode. None is a cancellation point, unlike the functions of the C library. So a
+ * cancelled thread never leaves a half-written file behind.
  *
  * Threads   all functions may run concurrently; the caller must prevent concurrent uses of one
  *           descriptor that do harm.
- * Errors    0 or an error number; errno is preserved.
+ * Errors    the result is 0 or an error number where the function's comment does not say otherwise;
+ *           errno is preserved.
  * Signals   async-signal-safe. The caller blocks SIGPIPE and SIGXFSZ (shield.h) if necessary.
  */
 #ifndef PTX_BASE_IO_H
@@ -74,16 +75,18 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
  */
 int ptx_io_move_up(int fd, int min);
 
-/* ftruncate(), which a signal does not interrupt. Returns the error number. */
+/* Like ftruncate(), but a signal does not interrupt it. Returns 0 or an error number. */
 int ptx_io_truncate(int fd, uint64_t bytes);
 
 /*
- * Makes an empty file in memory, to which seals can be added, and stores its descriptor. The file
- * is close-on-exec and cannot be executed.
+ * Makes an empty file in memory, to which seals can be added, and stores its descriptor. The
+ * descriptor is close-on-exec. Since Linux 6.3 the file cannot be executed.
  */
 int ptx_io_memory_file(const char *name, int *fd);
 
-/* open() with O_CLOEXEC, and close(), as system calls. */
+/*
+ * Like open() with O_CLOEXEC, and like close(), but as system calls. `flags` must not make a file.
+ */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);
 

@@ -36,7 +36,7 @@ static inline uintptr_t ptx_libc_main_stack_end(void)
 	return (uintptr_t)__libc_stack_end;
 }
 
-/* The name of an error, such as ENOENT, or its description. NULL: unknown. */
+/* Return the name of an error, such as ENOENT, and its description. NULL: unknown. */
 static inline const char *ptx_libc_error_name(int err)
 {
 	return strerrorname_np(err);
@@ -59,7 +59,9 @@ static inline const char *ptx_libc_signal_name(int number)
 
 #define ptx_libc_clone clone
 
-/* The kernel stores the program's random bytes above the first frame. */
+/*
+ * Returns the address of the program's random bytes, which the kernel stores above the first frame.
+ */
 static inline uintptr_t ptx_libc_main_stack_end(void)
 {
 	return (uintptr_t)getauxval(AT_RANDOM);

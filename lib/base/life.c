@@ -2,9 +2,10 @@
 /*
  * base/life.c - asks the kernel whether a process or thread lives.
  *
- * The sources are tried in order of their reliability: a pidfd, kill(2), /proc. Each of them may be
- * missing or refused, and an id may have another meaning in /proc than for system calls (proc.h).
- * The functions of life.h preserve errno.
+ * For a process, the sources are tried in order of their reliability: a pidfd, kill(2), /proc. For
+ * a thread, they are tgkill(2), kill(2) and /proc. Each of them may be missing or refused, and an
+ * id may have another meaning in /proc than for system calls (proc.h). The functions of life.h
+ * preserve errno.
  */
 #include "base/life.h"
 
@@ -62,8 +63,9 @@ static enum ptx_life life_of_pidfd(int pidfd)
 }
 
 /*
- * This function is used if the kernel has no pidfd_open(), or if no descriptor is free. The id may
- * belong to a later process by now, so PTX_ALIVE only means that some process has this id.
+ * This function is used if there is no pidfd (the kernel lacks or refuses pidfd_open(), or no
+ * descriptor is free) and kill() did not decide. The id may belong to a later process by now, so
+ * PTX_ALIVE only means that some process has this id.
  */
 static enum ptx_life life_by_stat(uint32_t pid)
 {
@@ -100,9 +102,10 @@ enum ptx_life ptx_life_by_kill(uint32_t pid)
 }
 
 /*
- * Asks by the pidfd, if `pidfd` is not -1. A pidfd does not depend on /proc, and it
- * shows that a zombie has ended. No error of pidfd_open() is evidence of death, not even ESRCH: a
- * seccomp filter may refuse the call with any error. kill() then decides.
+ * Returns whether a process lives. The function asks by the pidfd, if `pidfd` is not -1. A pidfd
+ * does not depend on /proc, and it shows that a zombie has ended. No error of pidfd_open() is
+ * evidence of death, not even ESRCH: a seccomp filter may refuse the call with any error. The
+ * function then asks by kill() and by /proc.
  */
 static enum ptx_life life_by(uint32_t pid, int pidfd)
 {
@@ -157,8 +160,9 @@ static enum ptx_life life_of_task(uint32_t pid, uint32_t tid)
 }
 
 /*
- * Before 6.9 the kernel has no pidfd of a thread, so a thread that reuses an id may be mistaken for
- * the former thread. tgkill() checks at least that the thread belongs to the process.
+ * The function uses no pidfd, because kernels before 6.9 have none for a thread. So a thread that
+ * reuses an id may be mistaken for the former thread. tgkill() checks at least that the thread
+ * belongs to the process.
  *
  * ESRCH of tgkill() alone is no evidence of death, because a seccomp filter may refuse the call
  * with any error. kill() accepts the id of a thread, too. If it also returns ESRCH, nothing has
@@ -181,9 +185,9 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 }
 
 /*
- * The start time in struct ptx_identity is in the first time namespace, because processes of
- * different namespaces compare it. If the offset of this process's namespace is unknown, the
- * result is 0.
+ * The start time in struct ptx_identity is as in the initial time namespace, because processes of
+ * different namespaces compare it. If the offset of this process's namespace is unknown, the result
+ * is 0.
  */
 uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
 {
@@ -193,7 +197,7 @@ uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
 		return 0;
 	/*
 	 * The kernel gives the start time in clock ticks. If the offset is not a multiple of a
-	 * tick, the result may differ by one tick from the result in the first namespace.
+	 * tick, the result may differ by one tick from the result in the initial namespace.
 	 */
 	return proc->start - (uint64_t)(space.boottime_ns / ptx_proc_tick_ns());
 }
@@ -205,7 +209,7 @@ uint64_t ptx_identity_start(uint32_t number)
 	return ptx_proc_read(number, &proc) == 0 ? ptx_identity_start_in(&proc) : 0;
 }
 
-/* Returns 0 if pidfds have no inodes of their own on this kernel. */
+/* Returns the inode of a pidfd, or 0 if pidfds have no inodes of their own on this kernel. */
 static uint64_t inode_of(int pidfd)
 {
 	struct statfs system;
@@ -258,9 +262,9 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 }
 
 /*
- * Does the work of ptx_life_of_one() with a pidfd. The pidfd may belong to a later process with the
- * same id. The comparison of the identities then returns PTX_OTHER, which means that the process
- * with the given identity is dead.
+ * Does the work of ptx_life_of_one() with a pidfd, or without one if `pidfd` is -1. The pidfd may
+ * belong to a later process with the same id. The comparison of the identities then returns
+ * PTX_OTHER, which means that the process with the given identity is dead.
  */
 static enum ptx_life life_of_same(uint32_t pid, int pidfd, const struct ptx_identity *identity)
 {

@@ -3,10 +3,11 @@
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
  * Each question has three answers. PTX_DEAD is given only on evidence: kill(2) returned ESRCH, a
- * pidfd reported the end of the process, or the stat file of the process showed that it has ended.
- * If the evidence cannot be read (no descriptor, no /proc, a /proc of another namespace, a refused
- * system call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes
- * keeps the resources of a process whose state is unknown.
+ * pidfd reported the end of the process, the stat file of the process or thread showed that it has
+ * ended, the process has no such thread in /proc, or another process has the id now. If the
+ * evidence cannot be read (no descriptor, no /proc, a /proc of another namespace, a refused system
+ * call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes keeps the
+ * resources of a process whose state is unknown.
  *
  * Ids are ids in this process's namespace of process ids.
  *
@@ -29,25 +30,28 @@ enum ptx_life { PTX_LIFE_UNKNOWN, PTX_ALIVE, PTX_DEAD };
 enum ptx_life ptx_life_of(uint32_t pid);
 
 /*
- * Like ptx_life_of(), but makes only one system call, kill(2). The result is PTX_LIFE_UNKNOWN if
- * the process has ended and its parent has not waited for it.
+ * Like ptx_life_of(), but makes only one system call, kill(2). The result is PTX_DEAD or
+ * PTX_LIFE_UNKNOWN. It is PTX_LIFE_UNKNOWN for a living process, and for a process that has ended
+ * and for which its parent has not waited.
  */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 
 /*
  * Returns whether a thread of the process pid lives. The answer costs one system call for a living
- * thread and two for a dead one. If the answers of the kernel disagree, it costs about ten.
+ * thread and two for a dead one. If another process has the id, or if a filter refuses tgkill(2),
+ * the answer costs about ten.
  */
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
 
 /*
  * Identifies a process even if the kernel gives its id to a later process. The inode of a process's
- * pidfd (Linux 6.9) is never given to another process. The start time has a resolution of 1/100 s:
- * an id that is reused within that time is mistaken for the former process.
+ * pidfd (Linux 6.9) is never given to another process. The start time has a resolution of 1/100 s.
+ * If only the start time is known, an id that is reused within that time is mistaken for the former
+ * process.
  */
 struct ptx_identity {
 	uint64_t inode; /* 0: not known */
-	uint64_t start; /* clock ticks after boot, in the first time namespace; 0: not known */
+	uint64_t start; /* clock ticks after boot, in the initial time namespace; 0: not known */
 };
 
 /*
@@ -72,7 +76,7 @@ uint64_t ptx_identity_start_in(const struct ptx_proc *proc);
 
 enum ptx_same { PTX_SAME_UNKNOWN, PTX_SAME, PTX_OTHER };
 
-/* PTX_SAME_UNKNOWN if the two have no known member in common. */
+/* Returns whether both identify one process. PTX_SAME_UNKNOWN: no member is known in both. */
 enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct ptx_identity *b);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/memory_file.h - files in memory, which cannot be executed. The tool and the tests include
- * this header, too.
+ * base/memory_file.h - files in memory, which cannot be executed since Linux 6.3. The tool and the
+ * tests include this header, too.
  */
 #ifndef PTX_BASE_MEMORY_FILE_H
 #define PTX_BASE_MEMORY_FILE_H
@@ -16,7 +16,8 @@
 
 /*
  * Calls memfd_create(). If the sysctl vm.memfd_noexec is 2, the kernel refuses a file without
- * MFD_NOEXEC_SEAL. Before Linux 6.3 it does not know this flag (EINVAL). Any thread may call it.
+ * MFD_NOEXEC_SEAL. Before Linux 6.3 the kernel does not know this flag (EINVAL). Returns the
+ * descriptor, or -1 with errno. Any thread may call this function.
  */
 static inline int ptx_memory_file(const char *name, unsigned flags)
 {

@@ -60,13 +60,17 @@ struct ptx_proc_ids {
 	unsigned spaces;
 };
 
-/* Stores the ids of the process with this number. EIO: the kernel is older than 4.1. */
+/*
+ * Stores the ids of the process with this number. EIO: the status file does not show them, for
+ * instance because the kernel is older than 4.1.
+ */
 int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 
 /*
  * Stores the ids of the process that a pidfd refers to. ESRCH: it has ended and its parent has
  * waited for it. ENXIO: /proc does not show it, because /proc is not mounted or belongs to a
- * namespace that does not contain the process. EIO: the kernel is older than 5.3.
+ * namespace that does not contain the process. EIO: the fdinfo file does not show the ids, for
+ * instance because the kernel is older than 5.3.
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
@@ -77,7 +81,10 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
  */
 uint32_t ptx_proc_own(void);
 
-/* Returns 0 if /proc numbers processes as this process does, ENXIO if not. */
+/*
+ * Returns 0 if /proc numbers processes as this process does. Returns ENXIO if /proc belongs to
+ * another namespace or is not mounted, or the error of reading /proc/self/status.
+ */
 int ptx_proc_is_ours(void);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * base/timescale.h - converts ticks to CLOCK_REALTIME by anchors that the reader makes.
  *
- * Between two anchors the scale is a straight line, so that it follows the clock while the clock
- * is slewed. The reader adds an anchor before it converts, so that no time is extrapolated. If the
- * slope between two neighbours is absurd, someone set the clock between them. The line of the older
- * anchor then continues with the nominal slope up to the younger anchor, where the time jumps.
+ * Between two anchors the scale is a straight line, so that it follows the clock while the clock is
+ * slewed. The reader adds an anchor before it converts, so that most times are between two anchors.
+ * If the slope between two neighbours is absurd, someone set the clock between them. The line of
+ * the older anchor then continues with the nominal slope up to the younger anchor, where the time
+ * jumps.
  *
  * Owner     one stream's reader; no locks.
  * Signals   async-signal-safe: plain memory.

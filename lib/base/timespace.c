@@ -15,11 +15,11 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-#define FIRST_INODE UINT64_C(0xeffffffa) /* of the first time namespace, PROC_TIME_INIT_INO */
+#define FIRST_INODE UINT64_C(0xeffffffa) /* of the initial time namespace, PROC_TIME_INIT_INO */
 
 /*
- * Parses a decimal number with an optional sign and advances *text past it. Returns false if there
- * is no number, or if the number does not fit.
+ * Parses a decimal number with an optional minus sign and advances *text past it. Returns false if
+ * there is no number, or if the number does not fit.
  */
 static bool timespace_number(const char **text, int64_t *value)
 {
@@ -44,8 +44,8 @@ static bool timespace_number(const char **text, int64_t *value)
 }
 
 /*
- * Finds a line "monotonic  100  5" (seconds and nanoseconds) and returns the offset in *ns.
- * Returns false if there is no such line.
+ * Finds the line of a clock, such as "monotonic 100 5" (seconds and nanoseconds), and stores the
+ * offset in *ns. Returns false if there is no such line, or if the offset does not fit.
  */
 static bool offset_of(const char *text, const char *clock, int64_t *ns)
 {
@@ -68,7 +68,7 @@ int ptx_time_space_read(struct ptx_time_space *space)
 
 	*space = (struct ptx_time_space){ 0 };
 	/*
-	 * The namespace is compared first: almost every process is in the first namespace, where
+	 * The namespace is compared first: almost every process is in the initial namespace, where
 	 * all offsets are 0 and the file need not be read.
 	 */
 	err = stat("/proc/self/ns/time", &own) ? errno : 0;

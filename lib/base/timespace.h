@@ -3,8 +3,9 @@
  * base/timespace.h - the time namespace of this process.
  *
  * Processes of different time namespaces read different values of CLOCK_MONOTONIC and
- * CLOCK_BOOTTIME, and of the times in /proc that depend on them. Processes therefore exchange
- * times of the first namespace: the value that a process reads minus the offset of its namespace.
+ * CLOCK_BOOTTIME, and of the times in /proc that depend on them. Processes therefore exchange times
+ * of the initial namespace (the one in which the system booted): the value that a process reads
+ * minus the offset of its namespace.
  *
  * Threads   all functions may run concurrently. Signals: async-signal-safe.
  */
@@ -14,9 +15,9 @@
 #include <stdint.h>
 
 struct ptx_time_space {
-	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the first namespace */
+	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the initial namespace */
 	int64_t monotonic_ns;
-	/* by how much CLOCK_BOOTTIME of this process is ahead of that of the first namespace */
+	/* by how much CLOCK_BOOTTIME of this process is ahead of that of the initial namespace */
 	int64_t boottime_ns;
 };
 

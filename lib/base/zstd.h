@@ -3,7 +3,7 @@
  * base/zstd.h - libzstd, which is loaded when a log needs it for the first time.
  *
  * libposixtrace is not linked with libzstd, because each traced program would then load libzstd at
- * its start, and few programs use it. The traced program loads it only if it creates a log with
+ * its start, and few programs compress logs. A process loads libzstd only if it writes a log with
  * compression, or opens such a log.
  *
  * Threads   ptx_zstd_load() may run concurrently. A context belongs to one caller at a time.
@@ -37,7 +37,7 @@ size_t ptx_zstd_compress(void *context, int level, const void *from, size_t len,
 
 /*
  * Decompresses hostile bytes. Returns true if the result has exactly `bytes` bytes. The function
- * writes no byte outside of them, and its use of memory does not depend on the input.
+ * never writes more than `bytes` bytes, and its use of memory does not depend on the input.
  */
 bool ptx_zstd_decompress(void *context, const void *from, size_t len, void *to, size_t bytes);
 

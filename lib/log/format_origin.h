@@ -16,7 +16,7 @@
 /* Identifies a process, even if another process gets the same id later. */
 struct ptx_log_writer {
 	uint32_t pid;
-	uint64_t start;     /* clock ticks after boot, in the first time namespace */
+	uint64_t start;     /* clock ticks after boot, in the initial time namespace */
 	uint64_t pid_space; /* inode of the pid namespace */
 	uint8_t boot_id[16];
 };
