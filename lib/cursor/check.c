@@ -439,7 +439,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	/* After ENOMEM the caller gets zeros. */
 	memset(result, 0, sizeof(*result));
 	check = calloc(1, sizeof(*check));
-	/* Public functions keep errno; calloc() may have set it. */
+	/* errno must be unchanged; calloc() may have set it. */
 	errno = saved;
 	if (!check)
 		return ENOMEM;

@@ -2,7 +2,7 @@
 /*
  * cursor/check.h - checks a whole log against FORMAT, and reports each fault with its place.
  *
- * The check reads every byte that has a meaning in log/FORMAT. It verifies checksums, lengths,
+ * The check reads every part of the file that belongs to the log. It verifies checksums, lengths,
  * counts and times, and compares the index with the blocks and the ledger with the events.
  * posix_trace_check_np() calls ptx_check_log().
  *

@@ -5,8 +5,9 @@
  *
  * ptx_log_payload() makes the checks that every reader makes (FORMAT B6, B7). This file adds the
  * rules that a reader of events does not need: exact ranges of time, numbers without gaps, the
- * index, schemas, mappings. Behind a damaged part, counts and places cannot agree any more. So the
- * functions do not compare them there, and each damage is reported once.
+ * index, schemas, mappings. Behind a damaged part, the numbers of blocks, the places and the sums
+ * cannot agree any more. So the functions do not compare them there, and each damage is reported
+ * once.
  *
  * A place (FORMAT 3.6) is an entry of the index: offset and times of a DATA block in an INDEX
  * block, or of an INDEX block in TOP. Rules such as I1 are rules of log/FORMAT.

@@ -94,9 +94,9 @@ const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
 
 /*
- * Returns the ledger that the writer completed. If the log has none, the first call reads the whole
- * log and makes a ledger in which the events of the log are counted as reported. If the log is
- * being written, every call does so.
+ * Returns the ledger that the writer stored when it completed the log. If the log has none, the
+ * first call reads the whole log and makes a ledger in which the events of the log are counted as
+ * reported. If the log is being written, every call does so.
  */
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 

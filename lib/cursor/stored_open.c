@@ -4,9 +4,9 @@
  * complete or being written, and reads the description of the log.
  *
  * This file implements the rules R1 to R4 of log/FORMAT 6, and calls the functions for the rules
- * R5, R6 and R8. The usual log is complete. Then only its header and its tail are read and, if the
- * log has slots, its INDEX blocks. stored_private.h explains the words of log/FORMAT, such as tail,
- * TOP, slot and closing area.
+ * R5, R6 and R8. The usual log is complete. Then only its header and parts of its tail are read
+ * and, if the log has slots, all its INDEX blocks and the header of one DATA block.
+ * stored_private.h explains the words of log/FORMAT, such as tail, TOP, slot and closing area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,9 +95,9 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 }
 
 /*
- * For a LOOP log, makes the list of slots from all INDEX blocks. Precondition: *good is true. It
- * becomes false if an INDEX block is not valid, or if a place in it is in front of the slots. The
- * member time_max of a slot becomes the time_top of its place, which is the greatest time up to
+ * For a LOOP log, makes the list of slots from all INDEX blocks. The caller has set *good to true.
+ * *good becomes false if an INDEX block is not valid, or if a place in it is in front of the slots.
+ * The member time_max of a slot becomes the time_top of its place, which is the greatest time up to
  * this block. Seeks need a time that never decreases. A hostile TOP may name one INDEX block many
  * times; the list then has at most 1024 places for each entry of TOP. Returns 0, or ENOMEM if there
  * is no memory for the list.
@@ -321,8 +321,8 @@ static bool is_being_written(const struct ptx_stored *stored, bool waits, bool *
 	if (ptx_log_writer_may_run(&writer))
 		return true;
 	/*
-	 * There is no guardian for a log in a pipe, for a log that was ended, and for a log of
-	 * version 1.1.
+	 * There is no guardian for a log in a pipe, for a log that was ended, for a log before
+	 * version 1.2, and for a writer that has started none.
 	 */
 	if (!closing_has_state(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;

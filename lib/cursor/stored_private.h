@@ -25,8 +25,9 @@
 #include "log/read_scan.h"
 
 /*
- * A DATA block that belongs to a log of slots. The members are those of the block's header, except
- * time_max: the greatest time in this block and in all blocks before it.
+ * A DATA block that belongs to a log of slots. `offset` is the offset of the block, and time_max is
+ * the greatest time in this block and in all blocks before it. The other members are those of the
+ * block's header; `records` is set only when a log is recovered.
  */
 struct ptx_stored_slot {
 	uint64_t offset;
@@ -45,7 +46,7 @@ struct ptx_stored {
 	bool any_number;        /* after a seek, the block that is read next may have any number */
 	uint64_t next_offset;   /* sequence: where the next block begins */
 	uint64_t next_number;
-	uint64_t data_end;      /* sequence: where the blocks end */
+	uint64_t data_end;      /* where the blocks end; END of a complete log begins here */
 	uint64_t tail;          /* in a completed log of slots: the offset of TOP */
 	size_t next_slot;       /* in a log of slots: index into slot[] */
 	int64_t until_ns;       /* the caller excludes younger events */

@@ -22,7 +22,10 @@ struct survey {
 	 * block is directly behind the header
 	 */
 	size_t apart;
-	/* each block is at a place that the header permits: in a slot or an area */
+	/*
+	 * each DATA block, and each NAMES block before the first DATA block, is at a place that the
+	 * header permits: in a slot or an area
+	 */
 	bool fits;
 	uint64_t first;  /* offset of the first DATA block; 0: there is none */
 	/* greatest common divisor of the distances from `first` to the other DATA blocks */

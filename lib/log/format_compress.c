@@ -132,7 +132,10 @@ static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 	return expander->context && expander->room >= bytes;
 }
 
-/* Checks that the padding behind the compressed bytes is zero, as in every block. */
+/*
+ * Checks that the padding behind the compressed bytes is zero (FORMAT B8). Returns NULL, or the
+ * reason of a failure.
+ */
 static const char *check_padding(const struct ptx_log_stored_form *form, const uint8_t *stored)
 {
 	for (uint32_t i = form->frame_bytes; i < form->stored_bytes; i++)

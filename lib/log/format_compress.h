@@ -2,10 +2,11 @@
 /*
  * log/format_compress.h - compresses the payload of a block by zstd, and decompresses it.
  *
- * Each block is compressed separately, so a reader can begin at any block. The header of a block
- * stays as it is, with all counts and times, and becomes longer by struct ptx_log_compressed
- * (FORMAT 3.1). The checksum covers the compressed bytes, so a reader finds damage before it
- * decompresses them. A payload that does not become shorter is stored as it is.
+ * Each block is compressed separately, so a reader can begin at any block. The header of a
+ * compressed block has the same counts and times as that of the plain block, and is longer by
+ * struct ptx_log_compressed (FORMAT 3.1). The checksum covers the compressed bytes, so a reader
+ * finds damage before it decompresses them. A payload that does not become shorter is stored as it
+ * is.
  *
  * Owner     one caller at a time for each compressor and each expander.
  */

@@ -158,7 +158,7 @@ ROW("3.7", ptx_log_thread_line, thread, 8, 8)
 ROW("3.7", ptx_log_thread_line, line, 16, 104)
 
 /* FORMAT 3.8 */
-/* The sum is in the closing area and in the END block, with the same content. */
+/* In a complete log, the closing area and the END block have the same sum. */
 ROW("3.8", ptx_log_sum, status, 0, 28)
 ROW("3.8", ptx_log_sum, spare, 28, 4)
 ROW("3.8", ptx_log_sum, blocks, 32, 8)

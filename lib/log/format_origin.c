@@ -119,7 +119,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	if (!uname(&machine))
 		memcpy(origin->host, machine.nodename,
 		       strnlen(machine.nodename, sizeof(origin->host) - 1));
-	/* The public functions that lead here keep errno. */
+	/* errno is unchanged, as format_origin.h says. */
 	errno = saved;
 }
 

@@ -40,8 +40,8 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
  * Returns false if the writer has ended, and also if it belongs to another machine, to an earlier
- * boot of this machine, or to another namespace of process ids. Returns true if it runs, or if
- * /proc cannot be read (FORMAT R4).
+ * boot of this machine, or to another namespace of process ids. Returns true if the writer runs, or
+ * if this process cannot determine whether it runs, for example without /proc (FORMAT R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 

@@ -3,7 +3,8 @@
  * log/format_tally.h - a tally: counts of events by type and by thread.
  *
  * Owner     the caller's memory, and a table that grows with the threads. One caller at a time.
- * Errors    none: if there is no memory for a thread, its events count as events of no thread.
+ * Errors    only ptx_log_tally_report() returns one. If there is no memory for a thread, its events
+ *           count as events of no thread.
  */
 #ifndef PTX_LOG_FORMAT_TALLY_H
 #define PTX_LOG_FORMAT_TALLY_H

@@ -54,7 +54,10 @@ struct ptx_log_status { /* the members of struct posix_trace_status_info, in the
 
 enum ptx_log_append {
 	PTX_LOG_APPEND_DONE,
-	/* no room in the block: the caller writes, then appends the event again */
+	/*
+	 * no room in the block or in its table of threads: the caller writes, then appends the
+	 * event again
+	 */
 	PTX_LOG_APPEND_WRITE_FIRST,
 	/*
 	 * policy UNTIL_FULL: the event is not appended, because the closing STOP would then have no
@@ -107,8 +110,9 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 
 /*
- * Add the schema of an event type, or the name of an object, for the next write. EINVAL, ENOMEM;
- * EEXIST: the type has another schema already.
+ * Add the schema of an event type, or the name of an object, for the next write. ptx_log_object()
+ * returns 0 or ENOMEM. ptx_log_schema() can also return EINVAL (the type or the length is out of
+ * range) and EEXIST (the type has another schema already).
  */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);

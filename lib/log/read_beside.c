@@ -16,9 +16,9 @@ bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
 
 /*
  * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged becomes true in
- * two cases: the area begins with a valid block of another type, or with the magic of a block whose
- * checksum or length is wrong. If the file ends before the end of the block's header, the area is
- * incomplete and not damaged.
+ * two cases: the area begins with a valid block of another type, or with the magic of a block that
+ * is not valid or cannot be read. If the file ends before the end of the block's header, the area
+ * is incomplete and not damaged.
  */
 static bool find_names(struct ptx_log_window *window, const struct ptx_log_header *h, uint64_t at,
 		       struct ptx_log_found *found, bool *damaged, const char **why)

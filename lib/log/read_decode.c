@@ -6,7 +6,7 @@
  * this order. There is one exception: the checksum (H3) and a reversed byte order are checked
  * before the rest of H2. The first broken rule determines the message, so that the user can
  * distinguish a file that is no log, a log of another machine, and a damaged log. The functions
- * first copy all bytes and then check the copy.
+ * check the values in a copy of the structure, which the caller then uses.
  */
 #include <pthread.h>
 #include <string.h>

@@ -113,9 +113,9 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 }
 
 /*
- * Adds the objects of a block. It keeps at most PTX_LOG_OBJECTS_MAX entries and ignores further
- * ones (FORMAT 3.11), so that a hostile log cannot make its reader allocate unlimited memory.
- * Returns 0 or ENOMEM.
+ * Adds the objects of a block. The list keeps at most PTX_LOG_OBJECTS_MAX entries, and further ones
+ * are ignored (FORMAT 3.11), so that a hostile log cannot make its reader allocate unlimited
+ * memory. Returns 0 or ENOMEM.
  */
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *lists)

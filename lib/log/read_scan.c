@@ -35,7 +35,7 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	 */
 	if (ptx_file_is(window->fd, &window->file) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
-	/* fstat() may have set errno; public functions of the library keep it. */
+	/* fstat() may have set errno, which must be unchanged (read_scan.h). */
 	errno = saved;
 }
 
@@ -124,8 +124,8 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 
 /*
  * `limit` is the end of an area, of a slot or of the file. The header of a later minor version may
- * be longer than that of this version. Then the function decodes it again with more bytes. FORMAT
- * B2 bounds the length, so the loop has at most two rounds.
+ * be longer than that of this version. Then the function decodes it again with more bytes. The
+ * second round has all bytes of the header, so it is the last one. FORMAT B2 bounds the length.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why)

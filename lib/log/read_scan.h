@@ -81,7 +81,8 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 /*
  * Finds the first block at or after `offset` with a valid header (FORMAT R7). ptx_log_resync()
  * accepts only blocks of the log `log_id`. ptx_log_resync_any() accepts blocks of any log. The
- * search ends at `limit`, or at the end of the file if the file ends before `limit`.
+ * search ends at `limit`, or at the end of the file if the file ends before `limit`. The functions
+ * return false if they find no block.
  */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found);

@@ -8,7 +8,8 @@
  * table, at the place tid % PTX_LOG_RECENT. Threads that record events at the same time usually
  * have consecutive ids, so each has a place of its own.
  *
- * Owner     as log/log.h: one caller at a time. No function here fails or does I/O.
+ * Owner     as log/log.h: one caller at a time. No function here does I/O or returns an error
+ *           number.
  */
 #ifndef PTX_LOG_WRITE_APPEND_H
 #define PTX_LOG_WRITE_APPEND_H

@@ -6,7 +6,7 @@
  * The tail of a log has the index, all names and lists again, the ledger and the END block. So a
  * reader of a complete log finds these parts without a search (FORMAT R2). If a write of the tail
  * fails, the closing area of the header still gets the status and the total (FORMAT R3). After an
- * error the functions continue, as long as the bytes in the file remain a valid log.
+ * error ptx_log_complete() continues, as long as the bytes in the file remain a valid log.
  */
 #include <errno.h>
 #include <string.h>
@@ -118,10 +118,10 @@ static void clear_reported(struct ptx_ledger *ledger, const struct ptx_ledger *e
 }
 
 /*
- * There are three cases. In a pipe, bytes that were written cannot be removed, so only the block in
- * memory is cleared. A regular file without positional writes must be truncated, because each write
- * goes to its end. In other files a new log_id makes all blocks invalid in one step (FORMAT W5),
- * and new blocks overwrite the old blocks.
+ * There are three cases. In a pipe or device, bytes that were written cannot be removed, so only
+ * the block in memory is cleared. A regular file without positional writes must be truncated,
+ * because each write goes to its end. In other regular files a new log_id makes all blocks invalid
+ * in one step (FORMAT W5), and new blocks overwrite the old blocks.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
 		  const struct ptx_ledger *elsewhere)

@@ -38,7 +38,10 @@ static void put_text(char *to, size_t room, const char *from)
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
-/* Sets the fields in the order of FORMAT 2.1. ptx_log_mark_compressed() sets the flags. */
+/*
+ * Sets the fields of FORMAT 2.1. ptx_log_mark_compressed() changes some of them for a log with
+ * compressed blocks.
+ */
 void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin)
 {

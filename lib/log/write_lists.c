@@ -206,8 +206,8 @@ static int write_lists_send(struct ptx_log *log)
 /*
  * There is only one metadata buffer, so each list is prepared and sent before the next list. An
  * error leaves the block in the metadata buffer; the next write sends it before anything else. In a
- * log of slots, a list may not fit. Each write then prepares this list again, which costs a copy in
- * memory but no I/O.
+ * log of slots, a block of schemas or objects may not fit. Each write then prepares this block
+ * again, which costs a copy in memory but no I/O.
  */
 int ptx_log_lists_write(struct ptx_log *log)
 {

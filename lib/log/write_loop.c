@@ -314,7 +314,11 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			 const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
-	/* The number of events in damaged blocks between this block and the block before it. */
+	/*
+	 * The number of events between this block and the block that was restored before. These
+	 * events were in damaged blocks, or in blocks that were overwritten before the first block
+	 * that counts.
+	 */
 	uint64_t missing = block->first_record - log->block.first_record;
 
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
@@ -436,7 +440,7 @@ void ptx_log_loop_clear(struct ptx_log *log)
 	loop->placed = false;
 	loop->records = 0;
 	loop->record_bytes = 0;
-	/* ptx_log_clear() has moved the counts of overwritten events to the ledger. */
+	/* Before this, ptx_log_clear() has moved the counts of overwritten events to the ledger. */
 	ptx_log_tally_fini(&loop->overwritten);
 }
 
@@ -479,7 +483,8 @@ void ptx_log_loop_end(struct ptx_log *log)
 /*
  * A log of slots has no INDEX blocks while it is written, because the set of blocks that count
  * changes all the time. The tail gets the INDEX blocks, with the places in the order of numbers,
- * the current block last.
+ * the current block last. This function leaves the last places, for which ptx_log_index_send()
+ * makes the last INDEX block.
  */
 int ptx_log_loop_index(struct ptx_log *log)
 {

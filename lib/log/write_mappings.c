@@ -4,8 +4,8 @@
  *
  * The entries are kept as bytes with the layout of the file, because the tail writes all of them
  * again. If an entry were missing, a reader could find an old file at an address where another file
- * is mapped now. Therefore, if an entry cannot be kept, the list ends with an entry which shows
- * that mappings after this time are not known.
+ * is mapped now. Therefore, if a valid entry cannot be kept, the list ends with an entry which
+ * shows that mappings after this time are not known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -126,8 +126,9 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 }
 
 /*
- * In a log of slots, mappings use at most half of the lists area, so that schemas and objects have
- * room. Without its schema, the data of a type has no meaning. The tail has all mappings.
+ * In a log of slots, mappings are written only to the first half of the lists area, so that later
+ * schemas and objects have room. Without its schema, the data of a type has no meaning. The tail
+ * has all mappings.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log)
 {

@@ -56,7 +56,10 @@ static struct process *process_of(const struct copy *copy, uint32_t pid)
 	return &copy->process[low];
 }
 
-/* Makes the list of all processes that an entry names, as process or as parent. */
+/*
+ * Makes the list of all processes that an entry names, as process or as parent. Returns 0 or
+ * ENOMEM.
+ */
 static int gather_processes(struct copy *copy)
 {
 	const struct ptx_log_mapping *entry = first_entry(copy->from);

@@ -2,8 +2,8 @@
 /*
  * log/write_new.c - allocates the memory of a log, of sizes that follow from the attributes.
  *
- * All memory that an append needs is allocated here, so that appending never fails and never waits
- * for the allocator.
+ * All memory that an append needs is allocated here, so that an append needs no memory and never
+ * waits for the allocator.
  */
 #include <errno.h>
 #include <stdlib.h>

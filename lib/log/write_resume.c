@@ -3,11 +3,11 @@
  * log/write_resume.c - continues a log whose writer was killed (FORMAT W2).
  *
  * The state of the writer can be computed from the blocks. The guardian reads the log from its
- * beginning to its last whole block. The bytes behind this block belong to the write during which
- * the writer was killed, so the guardian overwrites them. If the log is a sequence, the guardian
- * first truncates the file behind the last whole block. The dead writer may have written valid
- * blocks of the tail there, and readers would find these old blocks behind the new blocks, until
- * the new tail is written.
+ * beginning to the last whole block before the tail. Behind this block may be the bytes of an
+ * unfinished write, blocks of a tail, or remains of an older log. The guardian overwrites all of
+ * them. If the log is a sequence, the guardian first truncates the file behind the last whole
+ * block. Otherwise readers would find valid blocks of the old tail behind the new blocks, until the
+ * new tail is written.
  *
  * A killed writer leaves no whole block of events behind that block. If the guardian finds one
  * there, the file was damaged in another way, and the guardian leaves the file unchanged.
@@ -58,10 +58,10 @@ static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 }
 
 /*
- * Returns true for a type of block that occurs only in a tail. A writer that is killed while it
- * completes the log leaves such blocks. The guardian writes a new tail behind the last events, so
- * it reads up to the old tail. For INDEX blocks the result is false, because they also occur before
- * the tail.
+ * Returns true for TOP, LEDGER and END blocks, which occur only in a tail. A writer that is killed
+ * while it completes the log leaves such blocks. The guardian writes a new tail behind the last
+ * events, so it reads up to the old tail. For INDEX blocks the result is false, because they also
+ * occur before the tail. SKIPS blocks need no test, because a LEDGER block precedes them.
  */
 static bool is_of_the_end(const struct ptx_log_block *block)
 {

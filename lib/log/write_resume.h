@@ -15,9 +15,10 @@
  * block of the file. The descriptor must be open for reading and writing. After a success the log
  * owns it. *facts gets the attributes with which the log was created. The parameter `tally` must be
  * initialized and empty. It gets the counts of the log's events, including the events that a LOOP
- * log has overwritten. Returns EINVAL if the file has no log, a completed log, or a log with events
- * behind a damaged part; the file is then unchanged. Other errors are ENOMEM, ENOTSUP (the log is
- * compressed, and libzstd cannot be loaded), EBADF, and the error of a failed read.
+ * log has overwritten. Returns EINVAL if the file has no log, a completed log, a sequence with
+ * events behind a damaged part, or a log of slots with areas or blocks that this version does not
+ * write. After an error a file with a sequence is unchanged. Other errors are ENOMEM, ENOTSUP (the
+ * log is compressed, and libzstd cannot be loaded), EBADF, and the error of a failed read.
  */
 int ptx_log_resume(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally);

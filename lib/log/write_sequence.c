@@ -32,9 +32,9 @@ static void write_sequence_written(struct ptx_log *log, size_t bytes)
 }
 
 /*
- * Seals and sends the block. If a write to a regular file fails, the block is unsealed, so that
- * later events can be added. The next attempt writes the whole block again at the same offset. If
- * some of the sealed bytes were sent to a pipe, the block must not change (FORMAT W1).
+ * Seals and sends the block. If a write to a file that can seek fails, the block is unsealed, so
+ * that later events can be added. The next attempt writes the whole block again at the same offset.
+ * If some of the sealed bytes were sent to a pipe, the block must not change (FORMAT W1).
  */
 static int send_block(struct ptx_log *log)
 {

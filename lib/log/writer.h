@@ -240,7 +240,8 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
 /*
  * write_mappings.c and write_lists.c, for the single lists. wait() returns true if some mappings
- * are not in the file. In a log of slots it returns false if the lists area has no room for them.
+ * are not in the file. In a log of slots it returns false if the lists area has no room for more
+ * mappings.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log);
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);
@@ -303,8 +304,9 @@ int ptx_log_loop_restore_end(struct ptx_log *log, uint32_t slots);
 /*
  * written() and written_bytes() return how many events of the current block are in the file, and
  * their bytes; both return 0 in a sequence. overwritten() returns the counts of overwritten events.
- * At the end of the log, end() sets the sum and the offset of the tail, and index() writes the
- * INDEX blocks for all blocks that belong to the log.
+ * At the end of the log, end() sets the sum and the offset of the tail. index() notes the places of
+ * all blocks that belong to the log, and writes an INDEX block for each 1024 of them; the caller
+ * writes the rest by ptx_log_index_send().
  */
 uint32_t ptx_log_loop_written(const struct ptx_log *log);
 size_t ptx_log_loop_written_bytes(const struct ptx_log *log);
