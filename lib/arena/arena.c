@@ -4,8 +4,8 @@
  *
  * The control page and the process block (process_block.h) are static pages of the library, so a
  * trace point reaches them without a pointer. When the process starts, the library maps the file of
- * the arena, a memfd, over the static page of the control page. Until then, and if the mapping
- * fails, the static page itself is the control page.
+ * the arena, a memfd, over the static pages of the control page. Until then, and if the mapping
+ * fails, the static pages themselves are the control page.
  */
 #include "arena/arena.h"
 
@@ -137,8 +137,8 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	struct stat file;
 
 	/*
-	 * The check costs one system call, but trace points call this function only when the epoch
-	 * of the arena has changed.
+	 * The check costs one system call, but trace points call this function rarely, for example
+	 * when the epoch of the arena has changed.
 	 */
 	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
 	    file.st_ino == arena->inode)

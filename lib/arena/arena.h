@@ -11,7 +11,7 @@
  *
  * Threads   any thread may call, unless a function's comment says otherwise; shared words are
  *           atomic.
- * Errors    an error number; errno is unchanged.
+ * Errors    an error number. errno may change if a system call fails.
  * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
  */
 #ifndef PTX_ARENA_ARENA_H
@@ -97,7 +97,7 @@ struct ptx_member {
 	_Atomic uint64_t bits; /* the attachments that it inherited */
 	/* process id of its parent while it runs the parent's program; else 0 */
 	_Atomic uint64_t parent;
-	_Atomic int64_t since_ns; /* when it began to run that program, CLOCK_REALTIME */
+	_Atomic int64_t since_ns; /* when it began to run its program, CLOCK_REALTIME */
 };
 
 #define PTX_MEMBERS 256
@@ -231,7 +231,7 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 
 /*
  * Returns true if a file of another process is sealed like an arena, so that no process can
- * truncate it.
+ * truncate it, and is large enough for a region.
  */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
@@ -279,8 +279,8 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
 
 /*
  * Reserves a part of the file for a region, and stores its offset in *offset. No other region has
- * had this offset. *offset becomes 0 if there is no file. Returns 0, or ENOMEM if the machine has
- * less memory available than the region's chunks need.
+ * had this offset. *offset becomes 0 if there is no file. Returns 0, or ENOMEM if the machine or
+ * the control groups of this process have less memory available than the region's chunks need.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		     uint64_t *offset);
@@ -328,8 +328,9 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 void ptx_region_remove_late(const struct ptx_rings *rings);
 
 /*
- * Removes the pages of a region from the page tables of this process. The memory and its content
- * remain. So the memory of the streams of other processes does not count as memory of a controller.
+ * Removes the pages of a region, apart from its far part, from the page tables of this process. The
+ * memory and its content remain. So the memory of the streams of other processes does not count as
+ * memory of a controller.
  */
 void ptx_region_forget(const struct ptx_rings *rings);
 

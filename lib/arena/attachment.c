@@ -348,8 +348,8 @@ static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked 
 }
 
 /*
- * Claims the first free place. If another process has the lock (EAGAIN, step 2) or a guardian works
- * on the place (step 3), the function tries the next place.
+ * Claims the first place that is FREE or whose creator is gone. If another process has the lock
+ * (EAGAIN, step 2) or a guardian works on the place (step 3), the function tries the next place.
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation)
 {

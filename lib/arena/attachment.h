@@ -87,7 +87,7 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /*
  * Called by the creator: acquires its record lock again. A guardian waits for this lock. Returns
- * false if the system has no locks.
+ * false if the lock could not be acquired.
  */
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
@@ -97,7 +97,8 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
  * false if the system refuses the locks.
  *
  * ptx_attachment_guard_yield() releases the creator's lock for a moment, so that the other guardian
- * of the place can acquire it, and acquires it again. Returns false if there is no other guardian.
+ * of the place can acquire it, and acquires it again. Returns false if there is no other guardian,
+ * or if the creator's lock could not be acquired again.
  */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit, unsigned which);
 bool ptx_attachment_guard_yield(const struct ptx_arena *arena, unsigned bit, unsigned which);

@@ -37,8 +37,8 @@ struct ptx_private {
 	_Atomic uint32_t streams; /* number of identifiers of active streams */
 	/*
 	 * Streams in which the former program of this process may have left rings (point/adopt.c).
-	 * `former` has a bit for each until a thread begins to take them, and `fresh` until a
-	 * thread of this program may claim a ring.
+	 * `former` has the bit of such a stream until a thread begins to take these rings. `fresh`
+	 * has the bit until a thread of this program may claim a ring of the stream.
 	 */
 	_Atomic uint64_t former, fresh;
 	atomic_bool has_own_table; /* a table of descriptors of its own (arena/descriptors.h) */

@@ -9,7 +9,8 @@
  *
  * During a system call that makes memory present or gives memory back, the kernel locks the arena's
  * file, and the calls of other streams wait for this lock. So one call makes only a part of a large
- * stream present (ring/ring_layout.c), or gives back at most SLICE bytes.
+ * stream present (ring/ring_layout.c), and ptx_region_punch() gives back at most SLICE bytes by one
+ * call.
  *
  * The far part of a region has the chunks behind those of the first 1,024 rings. A late writer is a
  * thread that the kernel has suspended in a trace point, and that stores in a region after the
@@ -28,8 +29,8 @@
 #include "base/quiet.h"
 
 /*
- * SLICE: greatest number of bytes that one call gives back. LARGE_ARENA: least size of an arena
- * whose streams can have many rings, and so a far part.
+ * SLICE: greatest number of bytes that one system call of ptx_region_punch() gives back.
+ * LARGE_ARENA: least size of an arena whose streams can have many rings, and so a far part.
  */
 #define SLICE       (UINT64_C(64) << 20)
 #define LARGE_ARENA (UINT64_C(1) << 44)

@@ -191,7 +191,10 @@ ROW("3.10", ptx_log_schema, type, 0, 4)
 ROW("3.10", ptx_log_schema, bytes, 4, 4)
 
 /* FORMAT 3.11 */
-/* The region has the same structure (record/object.h), so the writer copies it without a change. */
+/*
+ * The list of objects in an arena has the same structure (record/object.h), so the log's writer
+ * copies the entries without a change.
+ */
 ROW("3.11", ptx_object, kind, 0, 4)
 ROW("3.11", ptx_object, pid, 4, 4)
 ROW("3.11", ptx_object, pointer, 8, 8)
