@@ -6,8 +6,8 @@
  * A stream traces this process if this process has inherited the stream, or if the facts in the
  * stream's attachment name this process as the target. The inherited streams are noted in two
  * places. The variable `self` is private memory, which a child of fork() inherits. The table of
- * members in the control page remains after execve(). Each inherited stream is noted with its
- * generation, so that a later stream at the same place is not mistaken for it.
+ * members in the control page remains after execve(). `self` also has the generation of each
+ * inherited stream, so that a later stream at the same place is not mistaken for it.
  *
  * Every process of the arena may write to the control page. The worst effect of a hostile process
  * is that this process records into other regions of the same arena. Loops are bounded by
@@ -119,10 +119,10 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 }
 
 /*
- * Returns whether the facts name this process as the target. A stream that a process has created
- * for itself ends when the process executes a program. So the facts of such a stream have no
- * identity, and the process id is enough. Another creator may replace the facts meanwhile. So the
- * caller loads the word of the place again afterwards.
+ * Returns whether the facts name this process as the target. The facts of a stream that a process
+ * has created for itself have no identity. Such a stream ends when the process executes a program,
+ * so the result for it is PTX_OTHER. Another creator may replace the facts meanwhile. So the caller
+ * loads the word of the place again afterwards.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
@@ -609,9 +609,9 @@ static enum arena_kind examine_descriptor(int fd)
 }
 
 /*
- * Keeps the first arena in which this program is traced, and closes other arenas, because an open
- * descriptor keeps the memory of a family that has ended. Descriptors of other files belong to the
- * program and stay open.
+ * Keeps the first arena in which this program is traced, and closes other arenas of this version,
+ * because an open descriptor keeps the memory of a family that has ended. Descriptors of other
+ * files belong to the program and stay open.
  */
 int ptx_family_find(void)
 {

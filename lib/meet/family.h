@@ -10,8 +10,8 @@
  * has inherited. As long as a stream can be inherited, the arena's descriptor stays open at
  * execve(). So the new program finds the arena by this descriptor.
  *
- * Threads   any thread may call ptx_family_traces_self() and ptx_family_since(). The others are
- *           called while the process is set up.
+ * Threads   ptx_family_begin(), _keep(), _find(), _join(), _rejoin() and _store_executed() are
+ *           called while the process is set up. Any thread may call the other functions.
  * Signals   all functions are async-signal-safe.
  */
 #ifndef PTX_MEET_FAMILY_H
@@ -79,7 +79,10 @@ bool ptx_family_may_have_former(void);
 /* Called when this process makes an arena of its own. */
 void ptx_family_begin(void);
 
-/* Keeps the arena's descriptor open at execve() if the executed program can inherit a stream. */
+/*
+ * Lets execve() keep the arena's descriptor open if the executed program can inherit a stream, and
+ * else close it.
+ */
 void ptx_family_update_cloexec(void);
 
 /* Returns true if a process of the family has certainly ended, and its parent has waited for it. */

@@ -35,8 +35,8 @@ void ptx_peer_arenas_unlock(void);
 int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena);
 
 /*
- * Makes an arena for a process that has no arena. Returns NULL if there is no memory. The caller
- * holds the lock.
+ * Makes an arena for a process that has no arena. Returns NULL if there is no memory, or if no file
+ * can be made. The caller holds the lock.
  */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
 

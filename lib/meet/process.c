@@ -5,7 +5,7 @@
  * The functions run in the traced program: in the constructor, in the fork handler, or in a trace
  * point of a child that is not set up. So they use no stdio, allocate no memory, and keep errno. An
  * error does not end the set-up. If there is no file, the arena is anonymous memory. If this memory
- * cannot be mapped either, the static page remains the control page.
+ * cannot be mapped either, the static pages remain the control page.
  *
  * The process makes its own arena visible to others before it searches for an arena that a
  * controller has made for it. meet/DESIGN 2 shows why a controller and this process then choose the

@@ -52,7 +52,7 @@ extern void (*ptx_process_before_child)(void);
 
 /*
  * A function that returns a child's own process id, if possible without a system call. If it is
- * NULL, ptx_process_child() calls getpid().
+ * NULL, ptx_process_child() calls ptx_proc_own().
  */
 extern uint32_t (*ptx_process_pid_of_child)(void);
 

@@ -125,9 +125,9 @@ static bool lacks_start(const struct ptx_rendezvous *walk, uint64_t start)
 
 /*
  * Begins the search for the links for an ancestor, at the beginning of the folder. `number` is the
- * ancestor's number in /proc. Each program calls the function at its start for each ancestor. So
- * the function reads the ids of the ancestor only if there may be a link. Returns false if /proc
- * does not show the ancestor, or if the folder cannot be read again.
+ * ancestor's number in /proc. If the folder INHERITED exists, each program that starts calls the
+ * function for each ancestor. So the function reads the ids of the ancestor only if there may be a
+ * link. Returns false if /proc does not show the ancestor, or if the folder cannot be read again.
  */
 static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 {

@@ -11,8 +11,8 @@
  * program. If a stream is inherited, the controller makes the same link in a second folder,
  * "inherited". Descendants of the target search there.
  *
- * Each controller has a link of its own, which only this controller removes. If there is no folder,
- * a stream works without links.
+ * Each controller has a link of its own, and removes it. If the controller was killed, another
+ * controller removes the link. If there is no folder, a stream works without links.
  *
  * Threads   any. A search (struct ptx_rendezvous) has one caller at a time. Two processes may make
  *           or remove links at the same time.
@@ -80,7 +80,8 @@ void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, boo
 
 /*
  * Makes a link for the target under a name that all controllers share. If several controllers call
- * this function for different files, it returns true in only one of them.
+ * this function for different files, it returns true in only one of them. Without a folder it
+ * returns true in all of them.
  */
 bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd);
 

@@ -9,7 +9,7 @@
  * The word of a chunk has a generation, which changes when the chunk is used again. If the
  * generation is the same before and after the copy, the chunk was not reused during the copy, so
  * the copied bytes are those of the chunk's ring (observe/DESIGN 1, C1). Other chunks are not in
- * the copy, and their events are counted as lost.
+ * the copy: their events were delivered, or are counted as lost.
  *
  * The moment is the time up to which the copy has all events. The cut is the time up to which a
  * LOOP stream has overwritten events. The counts are the numbers of recorded, delivered and lost
@@ -110,7 +110,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 }
 
 /*
- * Returns the least time that an event can have which the ring's writer has not published yet. If
+ * Returns the least time that an event of the ring's writer can have if it is not published yet. If
  * the writer is outside of a trace point, the result is `now`. Otherwise it is the time of the
  * writer's last record, because the times of one writer do not decrease. While the writer is inside
  * of a trace point, the window of its chunk is equal to the head or greater (ring/ring.h).

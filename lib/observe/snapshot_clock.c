@@ -46,9 +46,9 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 }
 
 /*
- * If no process writes the stream, uses the present time as one more anchor. This is possible only
- * on the machine where the stream was written, and only before the next boot of the machine. So the
- * boot ids are compared.
+ * If no process writes to the stream, uses the present time as one more anchor. This is possible
+ * only on the machine where the stream was written, and only before the next boot of the machine.
+ * So the boot ids are compared.
  */
 static void add_present_anchor(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {

@@ -190,9 +190,10 @@ static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *even
 }
 
 /*
- * Reads the events before since_ns and drops them. These events are not lost, because the stream
- * still has them. So the ledger treats them like events that another reader delivered before the
- * copy: no column counts them. Returns the number of dropped events, including synthetic events.
+ * Reads the events before since_ns and drops them, up to the first event that is not older. These
+ * events are not lost, because the stream still has them. So the ledger treats them like events
+ * that another reader delivered before the copy: no column counts them. Returns the number of
+ * dropped events, including synthetic events.
  */
 static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 {

@@ -15,11 +15,11 @@
 #include "observe/snapshot.h"
 
 /*
- * Writes the log to fd, which stays open. Events before since_ns, in nanoseconds of CLOCK_REALTIME,
- * are omitted from the log and from its ledger; *older becomes their number, which includes
- * synthetic events. With INT64_MIN no event is omitted. Returns 0, ENOMEM, an error of
- * ptx_log_create_beside(), or the first error of writing to the log. After an error of writing, the
- * log is completed as far as possible.
+ * Writes the log to fd, which stays open. The log begins with the first event that is not before
+ * since_ns, in nanoseconds of CLOCK_REALTIME. The events in front of it are omitted from the log
+ * and from its ledger; *older becomes their number, which includes synthetic events. With INT64_MIN
+ * no event is omitted. Returns 0, ENOMEM, an error of ptx_log_create_beside(), or the first error
+ * of writing to the log. After an error of writing, the log is completed as far as possible.
  */
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, uint64_t *older);
 
