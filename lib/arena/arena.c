@@ -36,7 +36,7 @@ _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they
 /*
  * Makes a memfd with a unique name. A core dump may have parts of several arenas, and the tool
  * distinguishes the arenas by these names (tools/posixtrace/live/core.h). The function uses no
- * stdio, because it may run in a child after fork().
+ * stdio, because it may run in a child after fork(). Returns 0 or an error number.
  */
 static int make_file(int *fd)
 {

@@ -57,8 +57,8 @@ static ptx_start_data atomic_bool has_any;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Because of MAP_SHARED the file has everything that was stored in the mapping, even if the process
- * is killed.
+ * Maps a part of the file. Returns NULL after an error. Because of MAP_SHARED the file has
+ * everything that was stored in the mapping, even if the process is killed.
  */
 static void *backing_map(int fd, size_t bytes, uint64_t offset)
 {
@@ -77,7 +77,7 @@ static void backing_unmap(void *memory, size_t bytes)
  * Sets the size of the file, and allocates the part that the stream's size requires. If the size
  * exceeded RLIMIT_FSIZE, the kernel would raise SIGXFSZ, so the size is compared with this limit
  * first. A signal handler of the program may interrupt posix_fallocate(), so the call is repeated
- * after EINTR.
+ * after EINTR. Returns 0 or an error number.
  */
 static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 {
@@ -98,7 +98,10 @@ static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 	return err;
 }
 
-/* Maps the parts of the file: control page, lists and region. After an error no part is mapped. */
+/*
+ * Maps the parts of the file: control page, lists and region. After an error no part is mapped.
+ * Returns 0 or an error number.
+ */
 static int map_file(struct backing *backing, const struct ptx_geometry *geometry, void **memory)
 {
 	struct stat file;
@@ -126,7 +129,8 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 
 /*
  * Waits for a thread that extends the previous file of this place and still needs its descriptor.
- * The wait is bounded, since that thread may be stopped.
+ * The wait is bounded, since that thread may be stopped. Returns false if the thread still needs
+ * the descriptor afterwards.
  */
 static bool wait_until_free(const struct backing *backing)
 {
@@ -179,7 +183,10 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 	return 0;
 }
 
-/* The program may have closed the descriptor, and its number may belong to another file. */
+/*
+ * Returns true if the descriptor still belongs to the backing file. The program may have closed the
+ * descriptor, and its number may belong to another file.
+ */
 static bool has_file(const struct backing *backing)
 {
 	struct stat file;
@@ -307,7 +314,7 @@ void ptx_backing_end(unsigned bit)
 
 /*
  * Allocates space in the file. If the file system has no fallocate(), posix_fallocate() writes
- * zeros, which allocates space, too.
+ * zeros, which allocates space, too. Returns false if there is no space.
  */
 static bool allocate_more(int fd, uint64_t at, size_t bytes)
 {

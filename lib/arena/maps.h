@@ -45,8 +45,8 @@ struct ptx_maps {
 };
 
 /*
- * Adds a note. ENOSPC: this note or an earlier note had no room, so the notes have ended.
- * Async-signal-safe.
+ * Adds a note. Returns 0, or ENOSPC if this note or an earlier note had no room, so that the notes
+ * have ended. Async-signal-safe.
  */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);
 

@@ -44,8 +44,8 @@ const char *ptx_names_predefined(unsigned type)
 }
 
 /*
- * Computes the FNV-1a hash. If two hashes are equal, the texts are compared, too, so a collision
- * only costs time.
+ * Returns the FNV-1a hash of a name. If two hashes are equal, the texts are compared, too, so a
+ * collision only costs time.
  */
 static uint32_t names_hash(const char *name)
 {
@@ -99,7 +99,10 @@ static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64
 	return number < PTX_NAME_CELLS ? &names->cell[number] : NULL;
 }
 
-/* Compares at most the size of a cell, because the text may lack its NUL. */
+/*
+ * Returns true if the entry has this name, whose hash is `h`. Compares at most the size of a cell,
+ * because the text may lack its NUL.
+ */
 static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, const char *name)
 {
 	const struct ptx_name_cell *cell = cell_of(names, entry);

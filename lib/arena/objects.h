@@ -32,7 +32,7 @@ struct ptx_objects {
 
 /*
  * Adds an entry. A name that is too long is shortened. If the newest entry of this pointer has the
- * same kind and name, no entry is added. ENOSPC: all cells are used.
+ * same kind and name, no entry is added. Returns 0, or ENOSPC if all cells are used.
  */
 int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object);
 

@@ -139,7 +139,10 @@ struct making {
 	bool refused; /* fallocate() was refused once */
 };
 
-/* A callback of ptx_ring_first_tables(): makes this part of the region present. */
+/*
+ * A callback of ptx_ring_first_tables(): makes this part of the region present. Returns false if
+ * that fails.
+ */
 static bool make_present(void *arg, size_t at, size_t bytes)
 {
 	struct making *making = arg;
@@ -166,7 +169,8 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 
 /*
  * Makes the tables and the first chunks present. If the kernel cannot make single pages present
- * later, the function now makes present all chunks that the stream's size requires.
+ * later, the function now makes present all chunks that the stream's size requires. Returns false
+ * if a part cannot be made present.
  */
 static bool make_all_present(struct making *making, const struct ptx_geometry *g)
 {

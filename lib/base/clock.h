@@ -61,13 +61,16 @@ void ptx_clock_init(void);
  */
 bool ptx_clock_follow(bool counter);
 
-/* CLOCK_MONOTONIC of this process in nanoseconds: for spans and deadlines within the process. */
+/* Returns CLOCK_MONOTONIC of this process in ns, for spans and deadlines within the process. */
 uint64_t ptx_clock_monotonic(void);
-/* CLOCK_MONOTONIC as the initial time namespace has it: for stamps that other processes read. */
+/*
+ * Returns CLOCK_MONOTONIC as the initial time namespace has it, in nanoseconds: for stamps that
+ * other processes read.
+ */
 uint64_t ptx_clock_shared(void);
-/* CLOCK_REALTIME in nanoseconds since the Epoch. */
+/* Returns CLOCK_REALTIME in nanoseconds since the Epoch. */
 int64_t ptx_clock_realtime(void);
-/* "tsc", "cntvct" or "monotonic". A constant. */
+/* Returns "tsc", "cntvct" or "monotonic". The text is a constant. */
 const char *ptx_clock_name(void);
 
 /*

@@ -128,7 +128,8 @@ ptx_inline INSTRUCTIONS uint64_t crc32c_shift(uint64_t crc, uint64_t constant)
 
 /*
  * Continues `crc` over three parts of `part` bytes each, which begin at `p`. The loop has three
- * chains of dependent instructions that the processor executes at the same time.
+ * chains of dependent instructions that the processor executes at the same time. Returns the
+ * continued checksum.
  */
 ptx_inline INSTRUCTIONS uint64_t three_parts(uint64_t crc, const unsigned char *p, size_t part,
 					     uint64_t by_1, uint64_t by_2)
@@ -178,9 +179,9 @@ static crc_fn *crc32c_choose(void)
 #define HAS_CRC32 (1ul << 7) /* HWCAP_CRC32 of <asm/hwcap.h> */
 
 /*
- * The function does not divide the data, because the latency of the instruction is low enough on
- * the processors known so far. The assembler directive allows the instruction without a compiler
- * option for the whole file.
+ * Returns crc continued over `len` bytes, as by_table() does. The function does not divide the
+ * data, because the latency of the instruction is low enough on the processors known so far. The
+ * assembler directive allows the instruction without a compiler option for the whole file.
  */
 static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 {

@@ -47,7 +47,10 @@ DIRECT(int, unlink, (const char *path), SYS_unlinkat, AT_FDCWD, path, 0);
 DIRECT(int, fchown, (int fd, uid_t user, gid_t group), SYS_fchown, fd, user, group);
 DIRECT(uid_t, geteuid, (void), SYS_geteuid);
 
-/* Only calls that make a file have an argument behind the flags: its mode. */
+/*
+ * Only calls that make a file have an argument behind the flags: its mode. Returns a descriptor, or
+ * -1 with errno.
+ */
 static int open_directly(int folder, const char *path, int flags, va_list arguments)
 {
 	mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ?

@@ -23,7 +23,7 @@ int ptx_futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec
 
 /*
  * Sleeps while *word is `value`, for at most ns nanoseconds. Setting the system's time does not
- * change the length of the sleep.
+ * change the length of the sleep. The results are those of ptx_futex_wait().
  */
 int ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 

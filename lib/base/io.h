@@ -49,7 +49,10 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 
-/* Reads a small file as text with a closing NUL, truncated to `room` bytes. */
+/*
+ * Reads a small file as text with a closing NUL, truncated to `room` bytes. If the file cannot be
+ * read, the text is empty and the function returns the error.
+ */
 int ptx_io_read_file(const char *path, char *text, size_t room);
 
 /* Like ptx_io_read_file(), but returns the length of the text, and 0 if the file cannot be read. */

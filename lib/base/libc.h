@@ -30,7 +30,7 @@ static inline bool ptx_libc_has_one_thread(void)
 	return __libc_single_threaded;
 }
 
-/* The end of the main thread's stack: an address above all its frames. */
+/* Returns the end of the main thread's stack: an address above all its frames. */
 static inline uintptr_t ptx_libc_main_stack_end(void)
 {
 	return (uintptr_t)__libc_stack_end;

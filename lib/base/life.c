@@ -42,8 +42,8 @@ static int open_pidfd(uint32_t pid)
 }
 
 /*
- * A pidfd is readable once all threads of its process have ended, also before the parent has
- * waited for it.
+ * Returns whether the process of a pidfd lives. A pidfd is readable once all threads of its process
+ * have ended, also before the parent has waited for it.
  */
 static enum ptx_life life_of_pidfd(int pidfd)
 {
@@ -63,9 +63,10 @@ static enum ptx_life life_of_pidfd(int pidfd)
 }
 
 /*
- * This function is used if there is no pidfd (the kernel lacks or refuses pidfd_open(), or no
- * descriptor is free) and kill() did not decide. The id may belong to a later process by now, so
- * PTX_ALIVE only means that some process has this id.
+ * Returns whether a process lives, by its stat file in /proc. This function is used if there is no
+ * pidfd (the kernel lacks or refuses pidfd_open(), or no descriptor is free) and kill() did not
+ * decide. The id may belong to a later process by now, so PTX_ALIVE only means that some process
+ * has this id.
  */
 static enum ptx_life life_by_stat(uint32_t pid)
 {
@@ -77,8 +78,8 @@ static enum ptx_life life_by_stat(uint32_t pid)
 }
 
 /*
- * ESRCH is evidence of death. Success or EPERM is no evidence of life: a process that has ended
- * keeps its id until its parent has waited for it.
+ * Returns PTX_DEAD or PTX_LIFE_UNKNOWN. ESRCH is evidence of death. Success or EPERM is no evidence
+ * of life: a process that has ended keeps its id until its parent has waited for it.
  */
 static enum ptx_life ask_kill(uint32_t pid)
 {

@@ -48,7 +48,7 @@ uint64_t ptx_memory_of_machine(void)
 	return at ? strtoull(at + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
 }
 
-/* Reads a number; false: there is no such file, or it has the word "max". */
+/* Reads a number. Returns false if there is no such file, or if the file has the word "max". */
 static bool read_number(const char *folder, const char *name, uint64_t *number)
 {
 	char path[PATH_ROOM + 32], text[32];

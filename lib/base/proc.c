@@ -96,7 +96,7 @@ int64_t ptx_proc_tick_ns(void)
 
 /*
  * Parses a line "NSpid:\t17\t1": the ids of the process in its namespaces, from the namespace of
- * /proc to the innermost namespace.
+ * /proc to the innermost namespace. Returns 0 or EIO.
  */
 static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 {
@@ -121,7 +121,8 @@ static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 /*
  * Reads the status file of a process up to the line NSpid. The line Groups precedes it and may have
  * hundreds of kilobytes, so the function reads the file in pieces. Afterwards `text` has the last
- * piece, with the whole line NSpid if the file has one.
+ * piece, with the whole line NSpid if the file has one. Returns 0, or the error of opening or
+ * reading the file.
  */
 static int read_status(uint32_t number, char text[STATUS_BYTES])
 {

@@ -19,7 +19,7 @@
 /* Returns whether the functions below can be used. The first call loads libzstd. */
 bool ptx_zstd_load(void);
 
-/* An English text for messages, which reports that libzstd is missing. */
+/* Returns an English text for messages, which reports that libzstd is missing. */
 const char *ptx_zstd_why_missing(void);
 
 /* Return a context, or NULL if memory is lacking. The free functions accept NULL. */

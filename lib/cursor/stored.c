@@ -174,7 +174,8 @@ static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_sto
 /*
  * Visits the blocks of the list of slots, from the oldest block on. In a log that is being written,
  * the writer may overwrite a slot at any time. The block in the slot then has another number, and
- * the slot counts as a damaged part.
+ * the slot counts as a damaged part. Returns true if a block was read. Returns false at the end, at
+ * the limit, or at damage.
  */
 static bool next_in_slots(struct ptx_stored *stored)
 {

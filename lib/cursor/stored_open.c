@@ -32,7 +32,7 @@ struct ending {
 /*
  * Duplicates the descriptor, so that the file stays open when the program closes its own
  * descriptor. Only a regular file is accepted, because pread() must work. O_PATH and write-only
- * descriptors cannot be read.
+ * descriptors cannot be read. Returns 0, EINVAL, or an error of ptx_file_duplicate().
  */
 static int private_descriptor(int fd, int *own)
 {
@@ -208,7 +208,7 @@ static void read_skips(struct ptx_stored *stored, uint64_t offset)
  * FORMAT R2: reads the tail. The last 16 bytes of the file give the place of END, and END gives the
  * places of the other blocks. *complete becomes true if END, NAMES, LEDGER and TOP are valid, and
  * in a log of slots also all INDEX blocks. Otherwise stored_open_forget() later removes the members
- * that were set, before the log is recovered.
+ * that were set, before the log is recovered. Returns 0 or ENOMEM.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -356,7 +356,7 @@ static void stored_open_forget(struct ptx_stored *stored)
 /*
  * FORMAT R3 to R6: the log has no valid tail, so the function searches its blocks. A closing area
  * with the state "closed" gives the status and the total (FORMAT R3). If events may be lost, the
- * status has a flush error.
+ * status has a flush error. Returns 0 or ENOMEM.
  */
 static int stored_open_recover(struct ptx_stored *stored)
 {
@@ -399,7 +399,7 @@ static int stored_open_recover(struct ptx_stored *stored)
 /*
  * Implements FORMAT R1, R2 and, if stored->salvage is true, R8. Only a caller that requests salvage
  * gets a log with a repaired header, because the repair guesses attributes, and other callers would
- * trust them.
+ * trust them. Returns 0, EINVAL, ENOTSUP or ENOMEM.
  */
 static int read_ends(struct ptx_stored *stored)
 {
@@ -429,7 +429,7 @@ static int read_ends(struct ptx_stored *stored)
 
 /*
  * Reads header and tail again. The file may have changed since the first reading, so everything
- * that was read before is discarded.
+ * that was read before is discarded. The errors are those of read_ends(), and EBADF.
  */
 static int read_ends_again(struct ptx_stored *stored)
 {
@@ -445,7 +445,8 @@ static int read_ends_again(struct ptx_stored *stored)
 
 /*
  * Decides between a complete log, a log that is being written, and a log that has to be recovered.
- * Sorts the lists at the end, because the order in the file may be any order.
+ * Sorts the lists at the end, because the order in the file may be any order. The errors are those
+ * of ptx_stored_open(), and EBUSY.
  */
 static int stored_open_examine(struct ptx_stored *stored, bool waits)
 {
@@ -481,7 +482,7 @@ static int stored_open_examine(struct ptx_stored *stored, bool waits)
 
 /*
  * The descriptor is duplicated first, so that the file stays open even if the program closes its
- * descriptor. Each label undoes one step. errno is unchanged.
+ * descriptor. Each label undoes one step. errno is unchanged. Returns 0 or an error number.
  */
 static int stored_open_file(int fd, bool salvage, bool waits, struct ptx_stored **result)
 {

@@ -46,7 +46,7 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 /*
  * Notes an INDEX block that is found while the blocks are visited. Seeks can use it like an INDEX
  * block that TOP names. The facts come from the header of the INDEX block, whose checksum is right.
- * The entries of the block are checked when they are used.
+ * The entries of the block are checked when they are used. Returns 0 or ENOMEM.
  */
 static int note_index(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -103,7 +103,7 @@ static int add_lists(struct ptx_stored *stored, const struct ptx_log_found *foun
 /*
  * Reads the ledger of a LEDGER block. The log may end within the tail, behind the LEDGER block. The
  * ledger of the writer includes losses, so it is better than a ledger that is computed from the
- * events.
+ * events. Returns 0 or ENOMEM.
  */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -314,7 +314,8 @@ static int stored_recover_gather(struct ptx_stored *stored)
 
 /*
  * Reads a slot's block again and checks its payload. A writer may have overwritten the slot
- * meanwhile, so the number is compared with the number that was found before.
+ * meanwhile, so the number is compared with the number that was found before. Returns true if the
+ * slot still has this block and the payload is valid.
  */
 static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		     struct ptx_log_found *found)

@@ -201,6 +201,7 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 
 /*
  * Each shape is checked once, used or not (FORMAT D2), so the loop over events need not check it.
+ * Returns NULL, or the reason of a failure.
  */
 static const char *check_shapes(const struct ptx_log_block *block,
 				const struct ptx_log_shape *shape)

@@ -74,7 +74,8 @@ static struct ptx_log_count *format_tally_find(const struct ptx_log_tally *tally
 
 /*
  * Doubles the table, so that it is at most half full and format_tally_find() always ends. After a
- * failure the old table is intact; thread[] may then be larger than needed.
+ * failure the old table is intact; thread[] may then be larger than needed. Returns false after a
+ * failure.
  */
 static bool format_tally_grow(struct ptx_log_tally *tally)
 {

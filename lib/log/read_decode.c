@@ -75,7 +75,8 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 
 /*
  * Checks FORMAT H2. If a size differs from the size on this machine, later fields are at other
- * offsets. So the log cannot be read, even if its checksum is right.
+ * offsets. So the log cannot be read, even if its checksum is right. Returns NULL, or the reason
+ * why the log cannot be read.
  */
 static const char *check_machine(const struct ptx_log_header *h)
 {

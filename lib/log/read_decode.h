@@ -25,8 +25,8 @@ enum ptx_log_verdict {
 };
 
 /*
- * Checks FORMAT H1 to H6. A damaged header (FORMAT H3) is copied to *header as it is, for salvage
- * (FORMAT R8).
+ * Checks FORMAT H1 to H6. Returns the verdict, and stores the reason in *why unless it is GOOD. A
+ * damaged header (FORMAT H3) is copied to *header as it is, for salvage (FORMAT R8).
  */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *header, const char **why);
@@ -50,7 +50,10 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
 /* Copies the attributes and the description of the clock and process from a valid header. */
 void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_facts *facts);
 
-/* Checks FORMAT B1 to B5. ptx_log_find() checks whether the payload ends within the file. */
+/*
+ * Checks FORMAT B1 to B5. The result is as in ptx_log_decode_header(). ptx_log_find() checks
+ * whether the payload ends within the file.
+ */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why);
 
@@ -65,7 +68,7 @@ const char *ptx_log_check_content(const struct ptx_log_block *block, const void 
 
 /*
  * The parts of ptx_log_check_content() for SCHEMAS and OBJECTS (read_lists.c) and for MAPPINGS
- * (read_mappings.c).
+ * (read_mappings.c), with the same results.
  */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload);
@@ -74,6 +77,7 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 /*
  * Checks the parts of FORMAT D2 that a reader of events does not need: padding is zero, some record
  * has the time time_min, and some record has the time time_max. The payload has been unpacked.
+ * Returns NULL, or the reason of a failure.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 

@@ -46,7 +46,8 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 
 /*
  * Checks the parts of FORMAT M2 for the kind "file". If a build-id were too long, readers would
- * read behind its field. If a path had no NUL at its end, they would read behind the entry.
+ * read behind its field. If a path had no NUL at its end, they would read behind the entry. Returns
+ * NULL, or the reason of a failure.
  */
 static const char *check_file(const struct ptx_log_mapping *entry)
 {

@@ -39,7 +39,8 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 
 /*
  * Checks FORMAT D1 and D2 for a plain block. `left` is the number of bytes that remain for records.
- * If a record is longer, the check fails before a byte behind the payload is read.
+ * If a record is longer, the check fails before a byte behind the payload is read. Returns NULL, or
+ * the reason of a failure.
  */
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
 {
@@ -84,7 +85,10 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	return NULL;
 }
 
-/* Checks FORMAT N1. A block must not have two names for one type. */
+/*
+ * Checks FORMAT N1. A block must not have two names for one type. Returns NULL, or the reason of a
+ * failure.
+ */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
 	/*
@@ -110,7 +114,7 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 /*
  * Checks the form of INDEX and TOP entries, and their order: a binary search finds the first block
  * only if time_top never decreases (FORMAT 3.6). The code in cursor/ checks whether the blocks are
- * there (FORMAT I1).
+ * there (FORMAT I1). Returns NULL, or the reason of a failure.
  */
 static const char *check_places(const struct ptx_log_block *block, const struct ptx_log_place *p)
 {
@@ -135,7 +139,8 @@ static const char *check_places(const struct ptx_log_block *block, const struct 
 /*
  * Checks that the counts agree with the length, and that types rise, so that no type has two lines.
  * The sums (FORMAT L1, L2) are not checked here. A reader shows the ledger as the writer computed
- * it, and posix_trace_check_np() reports sums that are wrong.
+ * it, and posix_trace_check_np() reports sums that are wrong. Returns NULL, or the reason of a
+ * failure.
  */
 static const char *check_ledger(const struct ptx_log_block *block, const uint8_t *payload)
 {
@@ -160,8 +165,9 @@ static const char *check_ledger(const struct ptx_log_block *block, const uint8_t
 }
 
 /*
- * A later minor version may have a longer END block. The offsets are only candidates: the cursor
- * reads the blocks at these offsets and checks the blocks.
+ * Checks the END block. Returns NULL, or the reason of a failure. A later minor version may have a
+ * longer END block. The offsets are only candidates: the cursor reads the blocks at these offsets
+ * and checks the blocks.
  */
 static const char *check_end(const struct ptx_log_block *block, const struct ptx_log_end *end)
 {

@@ -67,7 +67,10 @@ void ptx_log_window_close(struct ptx_log_window *window)
 	window->bytes = window->unpacked = NULL;
 }
 
-/* The content is not copied: the caller reads the window again from the file. */
+/*
+ * Enlarges the window to `len` bytes. Returns false if memory is short. The content is not copied:
+ * the caller reads the window again from the file.
+ */
 static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 {
 	int saved = errno;
@@ -203,8 +206,9 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 }
 
 /*
- * The sum of the lengths cannot overflow: record_bytes is at most 2^29 (FORMAT D1), and the table
- * is in the payload.
+ * Returns the records and the table of a packed block, or NULL with the reason. The sum of the
+ * lengths cannot overflow: record_bytes is at most 2^29 (FORMAT D1), and the table is in the
+ * payload.
  */
 static const void *read_scan_unpack(struct ptx_log_window *window,
 				    const struct ptx_log_block *block, const uint8_t *payload,
@@ -285,9 +289,10 @@ static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 }
 
 /*
- * Only multiples of 8 can begin a block (FORMAT B1). The magic is compared in the window, and the
- * header is decoded only where it matches. Each round increases the offset, so hostile content
- * cannot make the search endless; its time is bounded by the size of the file.
+ * Finds the first block with a valid header from `offset` on. Returns false if there is none before
+ * `limit`. Only multiples of 8 can begin a block (FORMAT B1). The magic is compared in the window,
+ * and the header is decoded only where it matches. Each round increases the offset, so hostile
+ * content cannot make the search endless; its time is bounded by the size of the file.
  */
 static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 			     const uint64_t *log_id, struct ptx_log_found *found)

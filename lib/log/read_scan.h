@@ -65,8 +65,8 @@ const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, si
 
 /*
  * Reads the header of the block at `offset` and checks FORMAT B1 to B5, and the lengths of FORMAT
- * B8. The block must end at `limit` or before. PTX_LOG_SHORT: the file or the limit ends before the
- * end of the block.
+ * B8. The block must end at `limit` or before. Returns the verdict. PTX_LOG_SHORT: the end of the
+ * file or `limit` is before the end of the block.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why);

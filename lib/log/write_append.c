@@ -112,7 +112,7 @@ found:
 /*
  * Ends the block, because an event has found no room. This event must be the next event of the log,
  * since the log keeps the order of the events. So no other event is added to the block, not even a
- * shorter one.
+ * shorter one. Returns PTX_LOG_APPEND_WRITE_FIRST.
  */
 static enum ptx_log_append write_first(struct ptx_log *log)
 {

@@ -208,7 +208,10 @@ static int send_skips(struct ptx_log *log, const struct ptx_ledger *ledger)
 	return ptx_log_meta_send(log);
 }
 
-/* Sends the END block, which readers find by the last 16 bytes of the file (FORMAT R2). */
+/*
+ * Sends the END block, which readers find by the last 16 bytes of the file (FORMAT R2). The errors
+ * are those of send_ledger().
+ */
 static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 {
 	void *payload = ptx_log_meta_payload(log, sizeof(*end));
@@ -228,7 +231,8 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 /*
  * Sends the lists with all entries. Each list follows directly behind the previous list, because
  * END has only the offset of the first list. SCHEMAS and OBJECTS are written even if they are
- * empty, and MAPPINGS only if there are mappings (FORMAT 3.9).
+ * empty, and MAPPINGS only if there are mappings (FORMAT 3.9). The errors are those of
+ * send_ledger().
  */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {
@@ -251,7 +255,7 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
  * Sends the tail, in the order of FORMAT 3.9. Each step needs the success of all steps before it,
  * because END may only name blocks that are in the file (FORMAT E2). After a failure the log has no
  * END. Readers treat it as a log that was not completed, and use the status of its closing area
- * (FORMAT R3).
+ * (FORMAT R3). Returns 0, or the error of the step that failed.
  */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -283,7 +287,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 
 /*
  * Writes the closing area (FORMAT 2.2). Most file systems have allocated the space of these bytes
- * when the log was begun, so that the write succeeds even if the disk is full.
+ * when the log was begun, so that the write succeeds even if the disk is full. Returns 0, or the
+ * error of ptx_log_check_file() or of the write.
  */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {

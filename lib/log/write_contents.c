@@ -27,8 +27,9 @@ struct ptx_log_contents {
 };
 
 /*
- * The counts of threads are behind those of types. An element of type[] has 8 bytes, and the head
- * of the structure has 8 bytes, too. So the address is aligned for the 64-bit members.
+ * Returns the counts of threads. The counts of threads are behind those of types. An element of
+ * type[] has 8 bytes, and the head of the structure has 8 bytes, too. So the address is aligned for
+ * the 64-bit members.
  */
 static struct ptx_log_count *thread_counts(const struct ptx_log_contents *c)
 {

@@ -273,7 +273,8 @@ int ptx_log_write_header(struct ptx_log *log)
 
 /*
  * Makes a log on `fd` that has written nothing yet. *own becomes the log's own descriptor, or -1 if
- * the log uses `fd`. This function never closes `fd`.
+ * the log uses `fd`. This function never closes `fd`. Returns 0, or the error of ptx_log_new() or
+ * write_file_examine(), or EBADF.
  */
 static int prepare_log(int fd, const struct ptx_log_facts *facts,
 		       const struct ptx_log_origin *origin, int *own, struct ptx_log **result)

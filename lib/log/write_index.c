@@ -58,7 +58,7 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 /*
  * Makes an INDEX or TOP block in the metadata buffer, of `count` places. The header has the range
  * of time of all entries. The last entry has the greatest time_top. The function searches for the
- * least time_min.
+ * least time_min. Returns 0 or ENOMEM.
  */
 static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 			       const struct ptx_log_place *place, size_t count)

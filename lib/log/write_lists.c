@@ -186,7 +186,7 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 /*
  * Sends the metadata buffer. In a log of slots, a block that does not fit in the lists area is
  * dropped instead: its entries stay unwritten until the tail is written. The area cannot grow,
- * because slots follow it.
+ * because slots follow it. Returns 0, or the error of a write.
  */
 static int write_lists_send(struct ptx_log *log)
 {

@@ -174,8 +174,8 @@ static size_t too_many(const struct ptx_log *log)
 }
 
 /*
- * The product cannot overflow: all slots before this slot are in the file, and slot_bytes is less
- * than 2^48, also in a log that was read (FORMAT H5).
+ * Returns the offset of a slot in the file. The product cannot overflow: all slots before this slot
+ * are in the file, and slot_bytes is less than 2^48, also in a log that was read (FORMAT H5).
  */
 static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 {
@@ -185,7 +185,7 @@ static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 /*
  * Writes the current block to a free slot. Until the write has succeeded, a reader finds the
  * block's former state in its former slot. Afterwards the former slot becomes spare, and the oldest
- * blocks that no longer fit are removed from the log.
+ * blocks that no longer fit are removed from the log. Returns 0, or the error of the write.
  */
 static int write_loop_place(struct ptx_log *log)
 {

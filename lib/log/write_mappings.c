@@ -13,7 +13,10 @@
 
 #include "log/writer.h"
 
-/* Paths are padded so that the next entry is 8-byte aligned (FORMAT M1). */
+/*
+ * Returns the length of a path with its padding. Paths are padded so that the next entry is 8-byte
+ * aligned (FORMAT M1).
+ */
 static size_t write_mappings_padded(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;

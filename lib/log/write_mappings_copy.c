@@ -40,7 +40,10 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* The list has each process of the entries, so there is an element with this pid. */
+/*
+ * Returns the process with this pid. The list has each process of the entries, so there is an
+ * element with this pid.
+ */
 static struct process *process_of(const struct copy *copy, uint32_t pid)
 {
 	size_t low = 0, high = copy->processes - 1;

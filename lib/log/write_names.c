@@ -83,7 +83,10 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
-/* If the header was read from a file, both fields were checked (FORMAT H5). */
+/*
+ * Returns the offset of a names area. If the header was read from a file, both fields were checked
+ * (FORMAT H5).
+ */
 static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 {
 	return log->header->names_offset + area * log->header->names_bytes;

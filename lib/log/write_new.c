@@ -35,7 +35,8 @@ size_t ptx_log_record_max(const struct ptx_attr *attr)
 
 /*
  * WITHLOG-11: log_size is a maximum, so a limit that is too small is refused and not raised. The
- * limit must be large enough for the largest event and the closing STOP (FORMAT W3).
+ * limit must be large enough for the largest event and the closing STOP (FORMAT W3). Returns 0 or
+ * EINVAL.
  */
 static int check_limit(const struct ptx_attr *attr)
 {
@@ -53,7 +54,7 @@ static int check_limit(const struct ptx_attr *attr)
 /*
  * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists. A
  * small LOOP block has a small table of threads, with one entry per 256 bytes of records. So the
- * table does not use most of the slot.
+ * table does not use most of the slot. Returns 0 or ENOMEM.
  */
 static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 {

@@ -162,7 +162,10 @@ static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *wi
 	return window->no_memory ? ENOMEM : window->failed;
 }
 
-/* Reads a sequence block after block, then truncates the file behind the last whole block. */
+/*
+ * Reads a sequence block after block, then truncates the file behind the last whole block. Returns
+ * 0, ENOMEM, or an error of find_data_beyond().
+ */
 static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 		       struct ptx_log_tally *tally)
 {
@@ -217,7 +220,8 @@ static int by_number(const void *a, const void *b)
 
 /*
  * Reads the block header in a slot. The block must end within the slot (FORMAT B5). The product
- * cannot overflow, because gather_slots() stops SLOTS_WITHOUT slots behind the last block.
+ * cannot overflow, because gather_slots() stops SLOTS_WITHOUT slots behind the last block. Returns
+ * false if the slot has no DATA block with a valid header.
  */
 static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, uint32_t slot,
 		      struct ptx_log_found *found)
@@ -233,7 +237,7 @@ static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, 
 /*
  * Collects the headers of all slots, and sorts them. The search ends after SLOTS_WITHOUT slots
  * without a header, because writers skip no slot (FORMAT R6). Without this limit, a hostile header
- * could cause 2^32 reads.
+ * could cause 2^32 reads. Returns 0 or ENOMEM.
  */
 static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window,
 			struct slots *slots)
@@ -280,7 +284,7 @@ static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_
 /*
  * Adds the blocks that belong to the log, in the order of numbers. The newest valid block has the
  * number of the oldest block that belongs to the log (FORMAT R6). Damaged blocks are omitted, so
- * their events are missing (FORMAT W2).
+ * their events are missing (FORMAT W2). Returns 0 or an error of ptx_log_loop_restore().
  */
 static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
 			 struct ptx_log_tally *tally)
@@ -348,7 +352,7 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 
 /*
  * Reads a log of slots: first the areas for names and lists, and then the blocks that belong to the
- * log.
+ * log. Returns 0, ENOMEM, or an error of ptx_log_loop_restore().
  */
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
@@ -372,7 +376,10 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 	return !err && window->no_memory ? ENOMEM : err;
 }
 
-/* A log in a pipe has the state "streamed" and cannot be continued. */
+/*
+ * Returns true if a log with this header can be continued. A log in a pipe has the state "streamed"
+ * and cannot be continued.
+ */
 static bool can_continue(const struct ptx_log_header *header, bool reopen)
 {
 	const struct ptx_log_closing *closing = &header->closing;
@@ -401,7 +408,8 @@ static bool has_own_areas(const struct ptx_log_header *file, const struct ptx_lo
 /*
  * A log with the state "closed" is continued only if `reopen` is true. The header is copied from
  * the file, so uuid, log_id and areas are unchanged. ptx_log_new() checks the attributes in the
- * header and allocates the memory for them. After an error the caller still owns `fd`.
+ * header and allocates the memory for them. After an error the caller still owns `fd`. The errors
+ * are those of ptx_log_resume().
  */
 static int resume_log(int fd, bool reopen, struct ptx_log **result, struct ptx_log_facts *facts,
 		      struct ptx_log_tally *tally)

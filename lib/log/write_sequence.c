@@ -34,7 +34,8 @@ static void write_sequence_written(struct ptx_log *log, size_t bytes)
 /*
  * Seals and sends the block. If a write to a file that can seek fails, the block is unsealed, so
  * that later events can be added. The next attempt writes the whole block again at the same offset.
- * If some of the sealed bytes were sent to a pipe, the block must not change (FORMAT W1).
+ * If some of the sealed bytes were sent to a pipe, the block must not change (FORMAT W1). Returns
+ * 0, or the error of the write.
  */
 static int send_block(struct ptx_log *log)
 {

@@ -584,10 +584,10 @@ bool ptx_family_join(struct ptx_control *control)
 enum arena_kind { NO_ARENA, FOREIGN_ARENA, OUR_ARENA };
 
 /*
- * The descriptor may belong to any file. The file is mapped only if it is sealed like an arena,
- * because then no process can truncate it, and an access does not raise SIGBUS. A program with more
- * rights than its caller (AT_SECURE) does not use an inherited arena, since the caller could read
- * the events that the program records.
+ * Returns the kind of file that a descriptor has. The descriptor may belong to any file. The file
+ * is mapped only if it is sealed like an arena, because then no process can truncate it, and an
+ * access does not raise SIGBUS. A program with more rights than its caller (AT_SECURE) does not use
+ * an inherited arena, since the caller could read the events that the program records.
  */
 static enum arena_kind examine_descriptor(int fd)
 {

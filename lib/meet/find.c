@@ -243,7 +243,8 @@ static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 /*
  * Finds the arena to which a link of another controller for the target leads. The caller holds the
  * lock. *left becomes NULL if there is no such arena. If this process may not follow a link, the
- * link belongs to a controller with more rights, and the target cannot follow it either.
+ * link belongs to a controller with more rights, and the target cannot follow it either. Returns 0
+ * or an error of map_error().
  */
 static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
 			     struct ptx_arena **left)
@@ -281,6 +282,7 @@ static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
  * arena, the arena with the first link is used. After the link exists, the function searches again,
  * because the process may have made an arena before it could find the link. The caller holds the
  * lock. After an error the function removes its link, and the unlock closes the unused arena.
+ * Returns 0 or an error of ptx_target_find().
  */
 static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *link_target,
 				struct ptx_target *target)
@@ -341,7 +343,7 @@ static bool has_ended(int process)
  * Finds or makes the arena of the target. The caller holds the lock. EAGAIN of find_search() means
  * that the process has only its parent's arena open. It is a child that has not made its own arena
  * yet, or that makes none because it records no event. So the function waits up to 50 ms for the
- * child's arena.
+ * child's arena. Returns 0 or an error of ptx_target_find().
  */
 static int find_arena(pid_t pid, const struct ptx_rendezvous_target *link_target,
 		      struct ptx_target *target)
@@ -375,7 +377,8 @@ static int open_process(pid_t pid, int *process)
 /*
  * Determines two ids of the process: its number in /proc, and its id in its own pid namespace. If
  * this process, /proc and the target have different pid namespaces, these ids differ from `pid`.
- * *same_ids becomes true if the target is in the pid namespace of this process.
+ * *same_ids becomes true if the target is in the pid namespace of this process. Returns 0 or an
+ * error of ptx_target_find().
  */
 static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
@@ -403,7 +406,8 @@ static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 /*
  * Finds the target's ids, identity and arena, and fills `link_target`, from which the names of its
  * links are made. The owner of the process's folder in /proc is the user in whose runtime folder
- * the target searches for links. The caller holds the lock.
+ * the target searches for links. The caller holds the lock. Returns 0 or an error of
+ * ptx_target_find().
  */
 static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *link_target,
 			struct ptx_target *target)
@@ -432,7 +436,7 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 
 /*
  * Finds a target that is another process. The unlock at the end closes the arenas that were opened
- * meanwhile and have no users.
+ * meanwhile and have no users. Returns 0 or an error of ptx_target_find().
  */
 static int find_other_process(pid_t pid, struct ptx_target *target)
 {

@@ -75,8 +75,9 @@ static void path_of(char path[PATH_BYTES], uint32_t uid, int place)
 }
 
 /*
- * With O_NOFOLLOW the call fails if the last part of the path is a symbolic link. With O_DIRECTORY
- * it fails for all other kinds of files, so a FIFO of another user cannot block it.
+ * Returns a descriptor of the folder, or -1 with errno. With O_NOFOLLOW the call fails if the last
+ * part of the path is a symbolic link. With O_DIRECTORY it fails for all other kinds of files, so a
+ * FIFO of another user cannot block it.
  */
 static int open_folder(int at, const char *path)
 {
@@ -157,10 +158,11 @@ int ptx_folder_open(uint32_t uid, bool make)
 }
 
 /*
- * If the folder belongs to the caller's user, one call with the whole path is enough, and only the
- * folder `name` is checked. If root opens the folder of another user, that user could replace the
- * last part of `path` by a symbolic link, which the kernel would follow. So root opens the two
- * folders one after the other.
+ * Returns a checked descriptor of the folder `name` in the folder `path`, or -1 with errno. If the
+ * folder belongs to the caller's user, one call with the whole path is enough, and only the folder
+ * `name` is checked. If root opens the folder of another user, that user could replace the last
+ * part of `path` by a symbolic link, which the kernel would follow. So root opens the two folders
+ * one after the other.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 {

@@ -74,7 +74,7 @@ struct one {
 /*
  * Adds a descriptor if it may belong to an arena. The link is read before fstatat() follows it,
  * because to follow a link to another kind of file could block. A descriptor that was closed
- * meanwhile is omitted.
+ * meanwhile is omitted. Returns 0 or ENOMEM.
  */
 static int look_at_file(void *arg, int folder, const char *name)
 {
@@ -204,7 +204,10 @@ static void openers_sort(struct ptx_openers *openers)
 	openers->count = kept + 1;
 }
 
-/* After an error the list is empty and owns no memory. */
+/*
+ * Sorts the list, or empties it after the error `err`. Returns `err`. After an error the list is
+ * empty and owns no memory.
+ */
 static int openers_finish(struct ptx_openers *openers, int err)
 {
 	if (err)

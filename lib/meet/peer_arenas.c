@@ -68,7 +68,7 @@ static void *peer_arenas_map(int fd, size_t bytes, uint64_t offset)
 
 /*
  * Maps the control page and the lists. After an error the caller calls free_arena(), which unmaps
- * the part that is mapped.
+ * the part that is mapped. Returns false after an error.
  */
 static bool map_arena(struct ptx_arena *arena)
 {
@@ -79,6 +79,7 @@ static bool map_arena(struct ptx_arena *arena)
 
 /*
  * Makes the structure for an open file. The structure owns fd. If there is no memory, fd is closed.
+ * The result is then NULL.
  */
 static struct ptx_arena *new_arena(int fd)
 {
@@ -151,7 +152,8 @@ static struct ptx_arena *find_open_arena(const struct stat *file)
  * Opens the file of an O_PATH descriptor for reading and writing, and adds it to the list if it is
  * an arena. The path in /proc/self/fd leads to exactly the file whose device and inode were
  * compared, even if the original path leads to another file by now. The descriptor gets a high
- * number, which programs do not expect for their own files.
+ * number, which programs do not expect for their own files. Returns 0, or an error of open() or of
+ * open_file().
  */
 static int open_arena(int file, struct ptx_arena **arena)
 {
@@ -247,7 +249,7 @@ void ptx_peer_arenas_unlock(void)
  * Opens the file, and calls `look` with a structure for it. Precondition: this process does not
  * have the file open as an arena. If it did, the close of the new descriptor would release this
  * process's locks on the file. The file is not mapped: `look` reads by pread(), which cannot raise
- * SIGBUS.
+ * SIGBUS. Returns 0, EINVAL if the file is not sealed, or the error of open().
  */
 static int peek_at(int file, const struct stat *st,
 		   void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -274,7 +276,7 @@ static int peek_at(int file, const struct stat *st,
 
 /*
  * The caller holds the lock, so that no other thread opens the file as an arena and claims a place
- * in it before peek_at() closes its descriptor.
+ * in it before peek_at() closes its descriptor. The results are those of ptx_peer_arenas_peek().
  */
 static int peer_arenas_peek(const char *path, const struct ptx_opener *wanted,
 			    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)

@@ -218,7 +218,8 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 
 /*
  * Uses an arena whose descriptor the program has inherited through execve(), if there is such an
- * arena. This arena has the names of the family already, so no names are merged.
+ * arena. This arena has the names of the family already, so no names are merged. Returns false if
+ * there is none, or if it cannot be mapped.
  */
 static bool use_inherited_arena(struct ptx_arena *arena)
 {

@@ -278,7 +278,7 @@ static bool step_up(struct ptx_rendezvous *walk)
 
 /*
  * Reads the text of a link without following it. A text that is too long is truncated, so that
- * is_descriptor() or the caller's comparison rejects it.
+ * is_descriptor() or the caller's comparison rejects it. Returns false if the link cannot be read.
  */
 static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {

@@ -61,7 +61,10 @@ static bool snapshot_copy(const struct ptx_taking *taking, void *to, size_t byte
 	return taking->image->copy(taking->image, to, bytes, taking->region + at);
 }
 
-/* Copies a part of the region to the same offset of the private copy. */
+/*
+ * Copies a part of the region to the same offset of the private copy. Returns false if the image
+ * lacks some of these bytes.
+ */
 static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 {
 	return snapshot_copy(taking, (unsigned char *)taking->snapshot->rings.region + at, bytes,
@@ -202,6 +205,7 @@ static int look_at_writers(struct ptx_taking *taking)
  * drain. A writer that is about to publish an event holds the moment back, and the copy waits for
  * the writer. The wait is bounded, because the writer may be stopped in its trace point. In this
  * case the copy may lack the event of that writer, although the event is older than the moment.
+ * Returns 0 or EIO.
  */
 static int find_moment(struct ptx_taking *taking)
 {
@@ -314,7 +318,7 @@ static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t
 
 /*
  * Copies the head of the region, which has the number of chunks, then the words, and then each
- * chunk that has records.
+ * chunk that has records. Returns false if the head or the words cannot be copied.
  */
 static bool copy_chunks(struct ptx_taking *taking)
 {
@@ -395,7 +399,7 @@ static bool is_unmoved(const struct ptx_taking *taking)
  * the words were copied, the chunk remains in the copy, although the counts may include its events
  * as lost. If a reader delivers events meanwhile, the counts belong to different moments, and the
  * function copies them again. After COUNT_TRIES attempts it sets is_even to false, which means that
- * the counts are not exact.
+ * the counts are not exact. Returns 0 or EIO.
  */
 static int copy_counts_again(struct ptx_taking *taking)
 {
@@ -442,7 +446,10 @@ static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t ge
 		       : ESRCH;
 }
 
-/* Makes one attempt to copy the stream. is_even becomes false if a count cannot be exact. */
+/*
+ * Makes one attempt to copy the stream. is_even becomes false if a count cannot be exact. Returns 0
+ * or EIO.
+ */
 static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
@@ -517,7 +524,8 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
 /*
  * Repeats the copy as long as the writers of a LOOP stream have overwritten all events up to the
  * moment. Then copies the description of the stream, and checks that the place still has the same
- * generation. At the end arranges the chunks of the copy, so that a drain can read them.
+ * generation. At the end arranges the chunks of the copy, so that a drain can read them. The errors
+ * are those of ptx_snapshot_take().
  */
 static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {

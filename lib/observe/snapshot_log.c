@@ -351,6 +351,7 @@ static void store_status(const struct ptx_snapshot *snapshot, struct ptx_log_sta
 /*
  * Writes all events of the drain to the log. The log has the policy APPEND, so it is never full.
  * The shield (base/shield.h) discards the signals that a full disk or a closed pipe would raise.
+ * Returns 0 or the error of ptx_transfer().
  */
 static int write_events(struct ptx_flush *flush)
 {
@@ -422,9 +423,9 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 }
 
 /*
- * The log has the attributes of the stream, except for the log's policy. All events of the copy
- * belong in the log, so the log has no limit. The member `host` stays empty, because the copy is
- * made on this machine.
+ * Creates the log. Returns 0 or an error of ptx_log_create_beside(). The log has the attributes of
+ * the stream, except for the log's policy. All events of the copy belong in the log, so the log has
+ * no limit. The member `host` stays empty, because the copy is made on this machine.
  */
 static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {

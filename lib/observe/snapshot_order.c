@@ -207,7 +207,7 @@ static void write_chunk(struct order *order, const struct link *link,
 		order->snapshot->latest = contents->last;
 }
 
-/* The link of a chunk with its present generation. */
+/* Returns the link of a chunk with its present generation. */
 static uint64_t link_of(const struct order *order, const struct link *link)
 {
 	return ptx_link(link->number, ptx_word_generation(order->taking->after[link->number]));
