@@ -271,7 +271,7 @@ static void copy_lists(struct backing *backing)
 /*
  * The release store of the word is the last step, so a recovering process that finds the state
  * ATTACHED also finds all facts and the lists. In the file the stream has place 0, and its region
- * has a constant offset. They may differ from place and offset in the process's arena.
+ * has a constant offset. In the process's arena, the place and the offset may be others.
  */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment)

@@ -274,7 +274,8 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 
 /*
  * The far part must not become present as a whole after mlockall(MCL_FUTURE), as in region_map().
- * It is also unlocked, because the limit of locked memory does not permit its size.
+ * The function also unlocks the far part, because the limit of locked memory does not permit its
+ * size.
  *
  * Core dumps omit the far part, because the kernel would write its holes as zeros.
  */

@@ -6,8 +6,8 @@
  * read by one instruction. CLOCK_MONOTONIC is read through the vDSO, and the offset of the time
  * namespace is subtracted, so that stamps of processes in different namespaces can be compared.
  *
- * All processes of a stream must stamp with the same clock. The first process chooses, and every
- * process that attaches follows that choice (ptx_clock_follow()) or records nothing.
+ * All streams of an arena have one clock. The first controller of the arena determines this clock,
+ * and every process that records into the arena follows (ptx_clock_follow()) or records nothing.
  */
 #include "base/clock.h"
 
@@ -199,8 +199,8 @@ bool ptx_clock_follow(bool counter)
 
 		/*
 		 * A parent or a debugger may have forbidden the counter to this process, although
-		 * the process that created the stream uses the counter. SIGSEGV would kill this
-		 * process if it read the counter, so this process does not record.
+		 * the controller uses the counter. SIGSEGV would kill this process if it read the
+		 * counter, so this process does not record.
 		 */
 		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 			return false; /* reading it would raise SIGSEGV */

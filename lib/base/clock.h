@@ -55,9 +55,9 @@ void ptx_clock_init(void);
 
 /*
  * Makes the counter (`counter` is true) or CLOCK_MONOTONIC the clock of this process, unless this
- * process has a clock already. The process that created a stream determines the clock of all
- * writers of the stream. Returns false if this process cannot stamp events with the requested
- * clock, or already uses the other one.
+ * process has a clock already. The first controller of an arena determines the clock of all
+ * processes that record into the arena. Returns false if this process cannot stamp events with the
+ * requested clock, or already uses the other one.
  */
 bool ptx_clock_follow(bool counter);
 

@@ -14,15 +14,15 @@
 #include <stdint.h>
 
 /*
- * Returns the memory that is available on the machine, in bytes; UINT64_MAX: unknown. It costs four
- * system calls.
+ * Returns the memory that is available on the machine, in bytes; UINT64_MAX: unknown. The call
+ * costs four system calls.
  */
 uint64_t ptx_memory_of_machine(void);
 
 /*
  * Returns the memory that the control groups of this process leave to it, in bytes; UINT64_MAX: no
- * limit is known. It costs up to twelve system calls for each group from the process's own to the
- * root.
+ * limit is known. The call costs up to twelve system calls for each group from the process's own to
+ * the root.
  */
 uint64_t ptx_memory_of_groups(void);
 

@@ -4,9 +4,9 @@
  * it.
  *
  * MemorySanitizer replaces strlen(), write() and similar functions, and ends the program if they
- * receive memory that no instrumented code has initialized. It does not see the stores of this
- * library. Memory from malloc(), or a stack that instrumented functions have used before, is
- * therefore uninitialized for it. Between ptx_msan_pause() and ptx_msan_resume() these functions
+ * receive memory that no instrumented code has initialized. MemorySanitizer does not see the stores
+ * of this library. So it considers memory from malloc(), or a stack that instrumented functions
+ * have used before, uninitialized. Between ptx_msan_pause() and ptx_msan_resume() these functions
  * check nothing in this thread. The calls may nest.
  *
  * In a program without MemorySanitizer, each of the two calls costs a load and a branch. A trace

@@ -34,7 +34,10 @@ const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char 
 	return strncat(path, file, PTX_PROC_PATH - 1 - strlen(path));
 }
 
-/* Parses decimal digits. It stops at the first other character; the kernel's numbers fit. */
+/*
+ * Returns the number that the decimal digits at `text` have, up to the first other character. The
+ * kernel's numbers fit.
+ */
 static uint64_t number_at(const char *text)
 {
 	uint64_t number = 0;

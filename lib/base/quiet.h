@@ -11,8 +11,8 @@
  * Such a child sets only the flag of its thread. The parent's thread clears the flag when it
  * continues. Meanwhile the other threads of the parent are not quiet.
  *
- * Threads   any thread may set the flag of the process. It is never cleared, because a filter
- *           cannot be removed.
+ * Threads   any thread may set the flag of the process. This flag is never cleared, because a
+ *           filter cannot be removed.
  * Signals   async-signal-safe.
  * Fork      a child inherits the filter and both flags.
  */

@@ -26,7 +26,10 @@
  */
 #define TRUSTED_LINE_NS    1000000u
 
-/* The nominal slope has 32 bits of fraction. It is used until there is a second anchor. */
+/*
+ * The nominal slope has 32 bits of fraction. The scale uses this slope until there is a second
+ * anchor.
+ */
 void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first)
 {
 	scale->count = 1;

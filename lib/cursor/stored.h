@@ -8,10 +8,10 @@
  * first one.
  *
  * The file is hostile until checked. The cursor copies a part of the file, and verifies every
- * length, offset and checksum in the copy before it uses that value. It reads with pread(), so if
- * another process truncates the file, the result is an error and no signal. The events need memory
- * for the largest block only. The index and the list of slots also need memory: 48 bytes for each
- * block at most.
+ * length, offset and checksum in the copy before it uses that value. The cursor reads with pread(),
+ * so if another process truncates the file, the result is an error and no signal. The events need
+ * memory for the largest block only. The index and the list of slots also need memory: 48 bytes for
+ * each block at most.
  *
  * Owner     one caller at a time; the functions do not lock. Different cursors are independent.
  * Errors    0 or an error number; errno is unchanged.
@@ -82,8 +82,9 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
 /*
  * Sets a limit. From now on the cursor ends where only blocks follow whose events are all younger
- * than until_ns. In a sequence the cursor also skips such blocks before that place. It returns all
- * events of each other block. INT64_MAX means that there is no limit. The position is unchanged.
+ * than until_ns. In a sequence the cursor also skips such blocks before that place. The cursor
+ * returns all events of each other block. INT64_MAX means that there is no limit. The position is
+ * unchanged.
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 

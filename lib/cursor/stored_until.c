@@ -37,8 +37,8 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	size_t n = last_with(stored->top, stored->tops, until);
 
 	/*
-	 * If all events are younger, the result is 0. This is before the first block, so the cursor
-	 * returns no event.
+	 * If all events are younger, the result is 0. This offset is before the first block, so the
+	 * cursor returns no event.
 	 */
 	if (n == stored->tops)
 		return 0;

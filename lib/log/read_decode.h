@@ -2,10 +2,10 @@
 /*
  * log/read_decode.h - converts the bytes of FORMAT to memory, without any I/O.
  *
- * The bytes are hostile until a function of this header has accepted them. They must be 8-byte
- * aligned, and must not change during and after the check. So they are a private copy, and never a
- * mapping of the file. Rules such as B5 are those of log/FORMAT. A function that checks a header or
- * a block gives the reason of a rejection as an English text, for a message.
+ * The bytes are hostile until a function of this header has accepted them. The bytes must be 8-byte
+ * aligned, and must not change during and after the check. So a caller passes a private copy, and
+ * never a mapping of the file. Rules such as B5 are those of log/FORMAT. A function that checks a
+ * header or a block gives the reason of a rejection as an English text, for a message.
  *
  * Owner     the caller's memory throughout.
  * Threads   no state: any thread may call.

@@ -97,8 +97,8 @@ static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 /*
  * The fields depend on the kind: a child has its parent in file_offset, and only a file has path
  * and build-id. The lengths are checked, because they come from shared memory. If
- * write_mappings_add() fails, the list ends. It also ends if the entry itself is of the kind "gone"
- * for process 0.
+ * write_mappings_add() fails, the list ends. The list also ends if the entry itself is of the kind
+ * "gone" for process 0.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 {

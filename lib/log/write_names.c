@@ -138,8 +138,8 @@ void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *bloc
 }
 
 /*
- * A clear does not change the names of the types. They must be written again, because blocks with
- * the old log_id are invalid (FORMAT W5).
+ * A clear does not change the names of the types. The names must be written again, because blocks
+ * with the old log_id are invalid (FORMAT W5).
  */
 void ptx_log_names_clear(struct ptx_log *log)
 {

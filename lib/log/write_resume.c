@@ -319,9 +319,9 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 			records = write_resume_whole(log, window, &slots->slot[j], &found);
 		/*
 		 * first_record must not decrease from block to block. So a block is skipped if its
-		 * first_record is too small. It is also skipped if the next block has a smaller
-		 * first_record that agrees with the older blocks. A file with right checksums may
-		 * still have forged counts.
+		 * first_record is too small. A block is also skipped if the next block has a
+		 * smaller first_record that agrees with the older blocks. A file with right
+		 * checksums may still have forged counts.
 		 */
 		if (!records || found.block.first_record < log->block.first_record ||
 		    (i + 1 < slots->count &&

@@ -562,7 +562,7 @@ bool ptx_family_join(struct ptx_control *control)
 	/*
 	 * The usual case: the parent is a member, and has made this process by vfork() or
 	 * posix_spawn(). If getppid() returns an id, the parent is in this process's namespace of
-	 * process ids, and has the same id in the table. This needs no file of /proc.
+	 * process ids, and has the same id in the table. This test needs no file of /proc.
 	 */
 	parent = getppid();
 	if (parent > 0 && inherit_from(control, pid, (uint32_t)parent))

@@ -162,7 +162,7 @@ static int search_descriptors(pid_t pid, uint32_t inner_pid, struct ptx_arena **
 		return map_error(errno);
 	/*
 	 * If a file cannot be opened, it may be the target's arena. In this case the search fails.
-	 * It continues after each file that is not the arena that the target uses.
+	 * The search continues after each file that is not the arena that the target uses.
 	 */
 	while (err && !failure) {
 		struct ptx_arena *arena;

@@ -4,7 +4,7 @@
  * of the stream is left.
  *
  * The creator writes the description before it attaches the stream, and no process changes the
- * description afterwards. It is in the region at geometry.info_at.
+ * description afterwards. The description is in the region at geometry.info_at.
  *
  * Threads   only the creator writes a description; any number of threads may read it.
  */
