@@ -40,9 +40,9 @@ enum ptx_attachment_state {
 /*
  * A place for one stream, with the description of the stream (the facts). Other processes than the
  * creator use the facts to map the stream's region. While the state is not FREE, the creator holds
- * a record lock (fcntl(2)) on the byte of the file whose offset is the number of the attachment.
- * The kernel releases the lock when the creator exits, is killed or executes another program. A
- * guardian of the stream holds a lock on a second byte (see attachment.c).
+ * a record lock (fcntl(2)) on one byte of the file. The number of the attachment is the offset of
+ * this byte. The kernel releases the lock when the creator exits, is killed or executes another
+ * program. A guardian of the stream holds a lock on a second byte (see attachment.c).
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation above 8 bits of state */

@@ -3,10 +3,10 @@
  * base/barrier.h - a full memory barrier on every running thread that may record events.
  *
  * The caller passes ptx_barrier() at one point of its own execution. Each other thread passes a
- * full barrier at some point of its own instruction stream during that call. Stores that such a
- * thread made before that point are visible to the caller after the call. Accesses that the thread
- * makes after that point happen after everything that the caller did before the call. Writers
- * therefore need no fence. Only the reader pays for the barrier, and it calls this function rarely.
+ * full barrier at some point of its own execution during that call. Stores that such a thread made
+ * before that point are visible to the caller after the call. Accesses that the thread makes after
+ * that point happen after everything that the caller did before the call. Writers therefore need no
+ * fence. Only the reader pays for the barrier, and it calls this function rarely.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe. errno is preserved.

@@ -3,11 +3,11 @@
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
  * Each question has three answers. PTX_DEAD is given only on evidence: kill(2) returned ESRCH, a
- * pidfd reported the end of the process, the stat file of the process or thread showed that it has
- * ended, the process has no such thread in /proc, or another process has the id now. If the
- * evidence cannot be read (no descriptor, no /proc, a /proc of another namespace, a refused system
- * call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes keeps the
- * resources of a process whose state is unknown.
+ * pidfd reported the end of the process, or the stat file of the process or thread showed its end.
+ * Two further facts are evidence: another process has the id now, or /proc shows the process
+ * without this thread. If the evidence cannot be read (no descriptor, no /proc, a /proc of another
+ * namespace, a refused system call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources
+ * of dead processes keeps the resources of a process whose state is unknown.
  *
  * Ids are ids in this process's namespace of process ids.
  *
@@ -31,8 +31,8 @@ enum ptx_life ptx_life_of(uint32_t pid);
 
 /*
  * Like ptx_life_of(), but makes only one system call, kill(2). The result is PTX_DEAD or
- * PTX_LIFE_UNKNOWN. It is PTX_LIFE_UNKNOWN for a living process, and for a process that has ended
- * and for which its parent has not waited.
+ * PTX_LIFE_UNKNOWN. It is PTX_LIFE_UNKNOWN for a living process, and for a zombie (a process that
+ * has ended, but whose parent has not waited for it).
  */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 

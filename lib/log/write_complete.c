@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_complete.c - writes the parts of a log that wait to be written, clears the log, and
- * completes it.
+ * log/write_complete.c - writes the waiting parts of a log, clears the log, and completes it.
  *
  * The tail of a log has the index, all names and lists again, the ledger and the END block. So a
  * reader of a complete log finds these parts without a search (FORMAT R2). If a write of the tail

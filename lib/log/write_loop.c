@@ -316,8 +316,7 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 	struct ptx_log_loop *loop = log->loop;
 	/*
 	 * The number of events between this block and the block that was restored before. These
-	 * events were in damaged blocks, or in blocks that were overwritten before the first block
-	 * that counts.
+	 * events were in damaged blocks, or in older blocks that the log has overwritten.
 	 */
 	uint64_t missing = block->first_record - log->block.first_record;
 

@@ -33,7 +33,7 @@ int ptx_log_reopen(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 /*
  * Returns false if the log in the file `fd` names another guardian than the process `pid`, which
  * began at `start` (clock ticks after boot; 0: unknown). Returns true if the log names this process
- * or no guardian, and if the closing area of the file is damaged or cannot be read.
+ * or no guardian. Also returns true if the closing area of the file is damaged or cannot be read.
  */
 bool ptx_log_may_be_guarded_by(int fd, uint32_t pid, uint64_t start);
 

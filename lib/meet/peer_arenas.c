@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/peer_arenas.c - the list of the arenas of other processes that this process has open.
+ * meet/peer_arenas.c - the list of other processes' arenas that this process has open.
  *
  * Each arena is open only once: when a process closes any descriptor of a file, it loses all its
  * record locks on the file (arena/DESIGN 5, L1). So a path is first opened with O_PATH, which does
@@ -26,8 +26,8 @@
 #include "base/io.h"
 
 /*
- * The arenas of other processes that are open. The lock protects the list. Between lock and unlock
- * the list may have arenas without users.
+ * Other processes' arenas that this process has open. The lock protects the list. Between lock and
+ * unlock the list may have arenas without users.
  */
 static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

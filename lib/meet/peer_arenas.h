@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/peer_arenas.h - the arenas of other processes that this process has open. Each is open only
- * once.
+ * meet/peer_arenas.h - other processes' arenas that this process has open. Each is open only once.
  *
  * When this process closes any descriptor of a file, the kernel releases every lock that the
  * process has on that file. So an arena that is in use is never opened a second time. A path is

@@ -201,9 +201,9 @@ static bool has_prefix(const struct ptx_rendezvous *walk, const struct entry *en
 }
 
 /*
- * Returns the name of the next link in the folder that has the prefix, or NULL at the end or after
- * an error. The name is valid until the next call. The kernel has written the entries, so their
- * lengths are right. If a link is made or removed during the search, the search may find it or not.
+ * Returns the next name with the prefix in the folder, or NULL at the end or after an error. The
+ * name is valid until the next call. The kernel has written the entries, so their lengths are
+ * right. If a link is made or removed during the search, the search may find it or not.
  */
 static const char *next_name(struct ptx_rendezvous *walk)
 {

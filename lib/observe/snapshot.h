@@ -4,9 +4,9 @@
  * can read all events of the copy.
  *
  * The observer stops no process and delivers no event. It chooses a moment shortly before the copy.
- * The copy has the events that a reader could have got at this moment: the undelivered events of
- * every ring up to the moment, except the events that were overwritten while the copy was made.
- * observe/DESIGN 1 shows why no other event is missing.
+ * The copy has the events that a reader could have got at this moment. These are the undelivered
+ * events of every ring up to the moment, except the events that were overwritten while the copy was
+ * made. observe/DESIGN 1 shows why no other event is missing.
  *
  * Everything in the copy has been checked: the chunks of a ring are in order, each head is behind a
  * whole record, and links lead to younger chunks only. Records that had to be omitted are counted.

@@ -41,8 +41,8 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 	slots = slots < rings->geometry.rings ? slots + 1 : rings->geometry.rings;
 
 	/*
-	 * No event has type 0. But losses for lack of memory whose type is unknown are counted for
-	 * type 0 (drain/missed.c).
+	 * No event has type 0. But a loss for lack of memory is counted for type 0 if the type of
+	 * the event is unknown (drain/missed.c).
 	 */
 	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++) {
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
