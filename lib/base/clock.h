@@ -145,7 +145,10 @@ static inline uint64_t ptx_clock_ordered(void)
  */
 extern _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 
-/* Measures the rate for conversions of durations. The measurement takes 0.2 ms. */
+/*
+ * Determines the rate for conversions of durations. If the rate is not known yet, the measurement
+ * takes 0.2 ms.
+ */
 void ptx_clock_measure(void);
 
 /*

@@ -4,10 +4,10 @@
  *
  * A group's memory includes the pages of files that its processes have read, and caches of the
  * kernel. The kernel frees these pages and caches before it kills a process, so they count as
- * available here. In version 1 only the pages of files count, because memory.stat does not show the
- * caches. The limit of a group of version 2 thus refuses no stream that fits, but may permit a
- * stream for which there is too little memory. MemAvailable of /proc/meminfo counts only a part of
- * such pages, so the limit of the machine may refuse a stream that fits.
+ * available here. In version 1 of control groups only the pages of files count, because memory.stat
+ * does not show the caches. The limit of a group of version 2 thus refuses no stream that fits, but
+ * may permit a stream for which there is too little memory. MemAvailable of /proc/meminfo counts
+ * only a part of such pages, so the limit of the machine may refuse a stream that fits.
  */
 #include "base/memory.h"
 

@@ -3,8 +3,8 @@
  * base/zstd.h - libzstd, which is loaded when a log needs it for the first time.
  *
  * libposixtrace is not linked with libzstd, because each traced program would then load libzstd at
- * its start, and few programs compress logs. A process loads libzstd only if it writes a log with
- * compression, or opens such a log.
+ * its start, and few programs compress logs. A process loads libzstd only if it sets the attribute
+ * of compression, or writes or opens a log with compression.
  *
  * Threads   ptx_zstd_load() may run concurrently. A context belongs to one caller at a time.
  * Signals   not async-signal-safe: the functions allocate memory.

@@ -99,8 +99,8 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
  * *good becomes false if an INDEX block is not valid, or if a place in it is in front of the slots.
  * The member time_max of a slot becomes the time_top of its place, which is the greatest time up to
  * this block. Seeks need a time that never decreases. A hostile TOP may name one INDEX block many
- * times; the list then has at most 1024 places for each entry of TOP. Returns 0, or ENOMEM if there
- * is no memory for the list.
+ * times; the list then has the places of this block as many times. Returns 0, or ENOMEM if there is
+ * no memory for the list.
  */
 static int read_slots(struct ptx_stored *stored, bool *good)
 {
@@ -321,8 +321,8 @@ static bool is_being_written(const struct ptx_stored *stored, bool waits, bool *
 	if (ptx_log_writer_may_run(&writer))
 		return true;
 	/*
-	 * There is no guardian for a log in a pipe, for a log that was ended, for a log before
-	 * version 1.2, and for a writer that has started none.
+	 * There is no guardian for a log in a pipe, for a log that was ended, for a log of a
+	 * version before 1.2, and for a writer that has started none.
 	 */
 	if (!closing_has_state(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;

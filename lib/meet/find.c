@@ -262,8 +262,8 @@ static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
 		err = map_error(ptx_peer_arenas_at(path, &arena));
 		/*
-		 * The search continues if a link cannot be followed (EPERM), or if a controller of
-		 * another version has left it. Other errors end the search.
+		 * The search continues if a link cannot be followed (EPERM), or if a controller
+		 * with another version of this library has left it. Other errors end the search.
 		 */
 		if (err == EPERM || err == EPROTONOSUPPORT)
 			err = 0;

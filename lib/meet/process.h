@@ -7,7 +7,8 @@
  * inherits a stream in this arena.
  *
  * Threads   ptx_process_init() runs before other threads exist. The functions that set up a child
- *           run in its only thread, or in a signal handler of this thread. Any thread may call
+ *           usually run in its only thread, or in a signal handler of this thread. If the fork
+ *           handler has not run, the child may have other threads by then. Any thread may call
  *           ptx_process_pid().
  */
 #ifndef PTX_MEET_PROCESS_H
