@@ -442,8 +442,8 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 
 /*
  * The function reads the facts before it changes the word. After the change another process may
- * store the facts of another stream there. Only the process whose exchange succeeds gives the
- * memory back.
+ * store the facts of another stream at this place. Only the process whose exchange succeeds gives
+ * the memory back.
  */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {

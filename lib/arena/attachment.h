@@ -49,9 +49,9 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
 }
 
 /*
- * Claims a place for a stream, and gives back the memory that a dead creator has left there.
- * Returns 0 or EAGAIN: all PTX_STREAMS places are in use. After the claim, only the claimant may
- * call ptx_attachment_place(), _publish(), _hide() and _retract() for this place.
+ * Claims a place for a stream, and gives back the memory that a dead creator has left at this
+ * place. Returns 0 or EAGAIN: all PTX_STREAMS places are in use. After the claim, only the claimant
+ * may call ptx_attachment_place(), _publish(), _hide() and _retract() for this place.
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
 

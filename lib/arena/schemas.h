@@ -3,10 +3,10 @@
  * arena/schemas.h - the schemas of a process's event types.
  *
  * The table is lock-free and append-only, like the table of names (names.h). A process claims
- * unused bytes and copies its text there. Then one compare-and-swap makes this text the schema of
- * the type. If another process is faster, or if the process is killed before the compare-and-swap,
- * the bytes stay unused. Readers load `changes` first and the entries afterwards, so they find each
- * entry that `changes` counts.
+ * unused bytes and copies its text into them. Then one compare-and-swap makes this text the schema
+ * of the type. If another process is faster, or if the process is killed before the
+ * compare-and-swap, the bytes stay unused. Readers load `changes` first and the entries afterwards,
+ * so they find each entry that `changes` counts.
  *
  * Threads   any, also of other processes. No function allocates or waits.
  */

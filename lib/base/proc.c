@@ -3,8 +3,8 @@
  * base/proc.c - parses /proc/PID/stat, status and fdinfo, without stdio and without allocation.
  *
  * The callers may be signal handlers and children of fork(). The functions trust the content of the
- * kernel's texts, but a text may not be there: /proc may be missing, may belong to another
- * namespace, or may be hidden (hidepid).
+ * kernel's texts, but a text may be missing: /proc may not be mounted, may belong to another
+ * namespace, or may hide processes (hidepid).
  */
 #include "base/proc.h"
 

@@ -82,9 +82,9 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
 /*
  * Sets a limit. From now on the cursor ends where only blocks follow whose events are all younger
- * than until_ns. In a sequence the cursor also skips such blocks before that place. The cursor
- * returns all events of each other block. INT64_MAX means that there is no limit. The position is
- * unchanged.
+ * than until_ns. In a sequence the cursor also skips each earlier block whose events are all
+ * younger. The cursor returns all events of each other block. INT64_MAX means that there is no
+ * limit. The position is unchanged.
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 

@@ -327,7 +327,7 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		if (magic != PTX_LOG_BLOCK_MAGIC) {
 			/*
 			 * The window has no magic before `offset`. The next window begins at
-			 * `offset`, or behind a hole that is there.
+			 * `offset`, or behind a hole at this offset.
 			 */
 			offset = skip_hole(window, offset);
 			continue;

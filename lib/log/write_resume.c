@@ -9,8 +9,8 @@
  * block. Otherwise readers would find valid blocks of the old tail behind the new blocks, until the
  * new tail is written.
  *
- * A killed writer leaves no whole block of events behind that block. If the guardian finds one
- * there, the file was damaged in another way, and the guardian leaves the file unchanged.
+ * A killed writer leaves no whole block of events behind that block. If the guardian finds such a
+ * block, the file was damaged in another way, and the guardian leaves the file unchanged.
  * posix_trace_open_np() can then salvage the events on both sides of the damage. The guardian
  * searches for such events only in the next SEARCH_BEYOND bytes.
  */

@@ -6,9 +6,9 @@
  * and the control page. So the controller reaches all processes of the family with one change of
  * the arena. The child remembers the generations of the streams that it has inherited, and so
  * recognizes their attachments. When a process of the family executes a program, its private memory
- * is lost. So the arena has a table of members, and the new program finds there which streams it
- * has inherited. As long as a stream can be inherited, the arena's descriptor stays open at
- * execve(). So the new program finds the arena by this descriptor.
+ * is lost. So the arena has a table of members, and the new program finds in this table which
+ * streams it has inherited. As long as a stream can be inherited, the arena's descriptor stays open
+ * at execve(). So the new program finds the arena by this descriptor.
  *
  * Threads   ptx_family_begin(), _keep(), _find(), _join(), _rejoin() and _store_executed() are
  *           called while the process is set up. Any thread may call the other functions.

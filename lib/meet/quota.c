@@ -81,8 +81,8 @@ static void close_file(void)
 
 /*
  * Opens the file, or makes it. After an error there is no file, and the limit applies only to the
- * streams of this process. The user may have put any kind of file there, so the function accepts
- * only a regular file. Because of O_NONBLOCK the open does not block at a FIFO.
+ * streams of this process. The user may have given this name to any kind of file, so the function
+ * accepts only a regular file. Because of O_NONBLOCK the open does not block at a FIFO.
  */
 static void open_file(void)
 {

@@ -9,7 +9,7 @@
  * starts, or a child that is set up, follows the links with its own process id and start time. So a
  * process can be traced before it loads this library, and is still traced when it executes another
  * program. If a stream is inherited, the controller makes the same link in a second folder,
- * "inherited". Descendants of the target search there.
+ * "inherited". Descendants of the target search in this folder.
  *
  * Each controller has a link of its own, and removes it. If the controller was killed, another
  * controller removes the link. If there is no folder, a stream works without links.

@@ -46,7 +46,7 @@ void ptx_image_of_file(struct ptx_image *image, int fd)
 
 /*
  * In a live image the whole region must be within the file. In any other image at least the tables
- * of the region must be there.
+ * of the region must be within the file.
  */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry)

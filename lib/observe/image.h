@@ -20,7 +20,7 @@ struct ptx_arena;
 struct ptx_geometry;
 
 struct ptx_image {
-	/* copies all bytes from offset on; false: they are not there, or cannot be read */
+	/* copies all bytes from offset on; false: some are missing, or cannot be read */
 	bool (*copy)(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset);
 	uint64_t bytes;    /* size of the arena: a live region must end within it */
 	uint64_t memory;   /* about how many of these bytes are memory and not holes */
