@@ -95,7 +95,7 @@ struct ptx_attachment {
 struct ptx_member {
 	_Atomic uint64_t pid;  /* 0: the place is free */
 	_Atomic uint64_t bits; /* the attachments that it inherited */
-	/* process id of its parent while it runs the parent's program; else 0 */
+	/* process id of the member's parent while the member runs the parent's program; else 0 */
 	_Atomic uint64_t parent;
 	_Atomic int64_t since_ns; /* when it began to run its program, CLOCK_REALTIME */
 };
@@ -122,7 +122,7 @@ struct ptx_control {
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
-	/* enum ptx_arena_clock: the clock that stamps the events of all its streams */
+	/* enum ptx_arena_clock: the clock that stamps the events of all streams of the arena */
 	_Atomic uint32_t clock;
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* not 0: the members have different pid namespaces */

@@ -4,9 +4,9 @@
  *
  * A process that runs only for a moment has often ended before a reader can read its
  * /proc/PID/maps, but its own notes remain. The list is lock-free and append-only, like the list in
- * objects.h: a process claims a note by one compare-and-swap, fills it, and sets its member `ready`
- * by one store. The process claims room for the path of the file in the same way. Notes of the same
- * file share one path. A process that is killed between these steps leaves unused room.
+ * objects.h: a process claims a note by one compare-and-swap, fills it, and sets the note's member
+ * `ready` by one store. The process claims room for the path of the file in the same way. Notes of
+ * the same file share one path. A process that is killed between these steps leaves unused room.
  *
  * Threads   any, in all processes of the arena. Signals: async-signal-safe.
  */

@@ -193,8 +193,8 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 }
 
 /*
- * Checks FORMAT M2. Readers ignore an entry that breaks this rule, so they know no file for the
- * addresses in its range.
+ * Checks FORMAT M2. Readers ignore an entry that breaks this rule, so for them the addresses in the
+ * range of the entry belong to no file.
  */
 static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *found,
 			   const struct ptx_log_mapping *entry)

@@ -292,10 +292,10 @@ static bool closing_has_state(const struct ptx_stored *stored, const char *state
 /*
  * FORMAT R4. Returns true if a writer may still write the log. When a writer has died, its guardian
  * completes the log. The guardian needs some milliseconds, or some seconds for a large log, and the
- * reader waits until the guardian has ended. The wait is bounded, because a guardian may be stopped
- * and its file system may hang. If the guardian has not ended after this time, the log counts as
- * being written. If `waits` is false, the function does not wait, and sets *has_guardian if the
- * guardian runs.
+ * reader waits until the guardian has ended. The wait is bounded, because a guardian may be
+ * stopped, or the file system of the log may hang. If the guardian has not ended after this time,
+ * the log counts as being written. If `waits` is false, the function does not wait, and sets
+ * *has_guardian if the guardian runs.
  */
 static bool is_being_written(const struct ptx_stored *stored, bool waits, bool *has_guardian)
 {

@@ -79,8 +79,8 @@ size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 
 /*
  * A reader must find an END block by its last bytes, so an END block is never compressed (FORMAT
- * 3.9). If the type of a block is unknown, its flags have no known meaning, and readers skip the
- * payload as it is stored.
+ * 3.9). If the type of a block is unknown, the block's flags have no known meaning, and readers
+ * skip the payload as it is stored.
  */
 const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block *block,
 				       struct ptx_log_stored_form *form)

@@ -2,8 +2,8 @@
 /*
  * log/write_contents.c - remembers the counts of a block that is in a slot.
  *
- * When a LOOP log overwrites a block, its events become lost, and must be counted by type and by
- * thread. The block cannot be read from the file at that time, because the descriptor may be
+ * When a LOOP log overwrites a block, the block's events become lost, and must be counted by type
+ * and by thread. The block cannot be read from the file at that time, because the descriptor may be
  * write-only. So the counts are kept in memory. A block has few types and threads, so only counts
  * that are not 0 are stored.
  */

@@ -8,8 +8,8 @@
  * pidfd is open meanwhile. So if the target still lives at the end, its process id has belonged to
  * the same process in each step.
  *
- * The first search is among the descriptors of the target, because a process with an arena has its
- * file open. If an error may have hidden the arena, the search fails. The controller must not make
+ * The first search is among the descriptors of the target, because a process has the file of its
+ * arena open. If an error may have hidden the arena, the search fails. The controller must not make
  * a second arena then, because the target would not use it. If the target has no arena, the
  * controller makes one, and leaves a link for the target (rendezvous.h).
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/link_owner.c - counts the streams of this process that need its links for a target.
+ * meet/link_owner.c - counts how many streams of this process need the links that this process has
+ * made for a target.
  *
  * A target finds its arena by the links of its controllers (rendezvous.h). A controller has one
  * link for each target, for all its streams of this target, and a second link if one of these

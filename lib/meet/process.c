@@ -103,7 +103,7 @@ static bool is_arena(const struct ptx_control *control)
  * If the arena was made for this process id and its state is WAITS, a compare-and-swap makes it
  * CHOSEN. If it is CHOSEN already, this process has used it before it executed the program, or a
  * controller has chosen it for this process. If `is_others` is true, the arena was found by a link
- * for another process, so its process id may be the id of a former process.
+ * for another process, so the process id in its control page may be the id of a former process.
  */
 static bool choose_arena(struct ptx_control *control, bool is_others)
 {
