@@ -85,7 +85,7 @@ static uint64_t group_room(const char *folder, const struct version *version)
 	if (!read_number(folder, version->limit, &limit) ||
 	    !read_number(folder, version->usage, &usage))
 		return UINT64_MAX;
-	/* Without a limit, version 1 has a number near the greatest one. */
+	/* Without a limit, version 1 has a number near INT64_MAX. */
 	if (limit >= INT64_MAX / 2)
 		return UINT64_MAX;
 	return (usage < limit ? limit - usage : 0) + reclaimable_bytes(folder, version);

@@ -27,9 +27,9 @@ uint64_t ptx_memory_of_machine(void);
 uint64_t ptx_memory_of_groups(void);
 
 /*
- * Like ptx_memory_of_groups(), for the groups that `groups`, the text of a file /proc/PID/cgroup,
- * names. The folder `mount` has the file systems of the groups. Both versions of groups are known.
- * ptx_memory_of_groups() and tests call this function.
+ * Like ptx_memory_of_groups(), for the groups in the text `groups`, the content of a file
+ * /proc/PID/cgroup. The folder `mount` has the file systems of the groups. Both versions of groups
+ * are known. ptx_memory_of_groups() and tests call this function.
  */
 uint64_t ptx_memory_of_groups_in(const char *groups, const char *mount);
 

@@ -45,10 +45,10 @@ size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_
 const char *ptx_log_check_packed(const struct ptx_log_block *block);
 
 /*
- * Unpacks a payload whose lengths were checked into records and the table of threads. The memory at
- * `to` has room for record_bytes and the table. Returns NULL, or the reason of a failure. If the
- * result is NULL, the records obey FORMAT D2, except for the parts that ptx_log_check_strictly()
- * checks.
+ * Unpacks a payload into records and the table of threads. The caller has checked the lengths by
+ * ptx_log_check_packed(). The memory at `to` has room for record_bytes and the table. Returns NULL,
+ * or the reason of a failure. If the result is NULL, the records obey FORMAT D2, except for the
+ * parts that ptx_log_check_strictly() checks.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to);
 

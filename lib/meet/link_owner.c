@@ -69,8 +69,8 @@ static void link_owner_drop(struct ptx_link_owner *link_owner)
 
 /*
  * If the folder is missing, or the program has closed the arena's descriptor, there are no links.
- * The only effect is that the target is no longer traced after it executes another program. So
- * errors of the folder are not reported.
+ * The only effect is that a program that the target executes may not find its arena. So errors of
+ * the folder are not reported.
  */
 struct ptx_link_owner *ptx_link_owner_add(const struct ptx_arena *arena,
 					  const struct ptx_rendezvous_target *target,

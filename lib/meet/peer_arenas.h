@@ -44,9 +44,9 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
  * process has the arena open already, `look` gets the existing structure. Returns 0 if `look` was
  * called, EINVAL if the file is no arena, or the error number of open(), such as ENOENT if the
  * process has closed the file or has ended. If `wanted` is not null, the path must lead to the file
- * that this opener had. Otherwise the process has closed that file, which is ENOENT, too: the
- * number of the descriptor may belong to another arena by now. `look` may read the file by pread()
- * and test record locks. The function acquires the lock itself; errno is unchanged.
+ * that this opener had. If it leads to another file, the result is ENOENT, too: the process has
+ * closed the descriptor, whose number may belong to another arena by now. `look` may read the file
+ * by pread() and test record locks. The function acquires the lock itself; errno is unchanged.
  */
 int ptx_peer_arenas_peek(const char *path, const struct ptx_opener *wanted,
 			 void (*look)(void *arg, const struct ptx_arena *arena), void *arg);
