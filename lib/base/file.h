@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/file.h - whether a descriptor number still is the file that the library opened.
+ * base/file.h - whether a descriptor number still leads to the file that the library opened.
  *
  * A descriptor that the library keeps is a number in the program's table of descriptors. The
  * program may close the descriptor, as daemons close all descriptors, and may then get a file of

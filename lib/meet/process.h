@@ -2,9 +2,9 @@
 /*
  * meet/process.h - how a process gets its arena: at its start, after execve(), and in a child.
  *
- * A program that starts uses an arena that it has inherited, or an arena that a controller has made
- * for it. Otherwise it makes its own arena. A child of fork() keeps its parent's arena if it
- * inherits a stream in this arena.
+ * When a program starts, it uses an arena that it has inherited, or an arena that a controller has
+ * made for it. Otherwise the program makes its own arena. A child of fork() keeps its parent's
+ * arena if it inherits a stream in this arena.
  *
  * Threads   ptx_process_init() runs before other threads exist. The functions that set up a child
  *           usually run in its only thread, or in a signal handler of this thread. If the fork
