@@ -89,7 +89,10 @@ static bool is_valid(char letter, unsigned m, unsigned n, bool has_n, bool word)
 	}
 }
 
-/* Reads the length behind the letter, and the number behind the dot, if there is one. */
+/*
+ * Reads the length behind the letter, and the number behind the dot, if there is one. Returns false
+ * if something other than digits follows the dot.
+ */
 static bool read_parts(const char *word, size_t len, const char *n, size_t n_len, unsigned *m_value,
 		       unsigned *n_value, bool *is_word)
 {
@@ -151,10 +154,10 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 }
 
 /*
- * The formats of macros print a number of 64 bits, so they allow less than the codes that read
- * data. There is no text A, no length is greater than 8 bytes, and times and processes have exactly
- * 4 bytes. In a format, W has a different meaning: a range of bits, where bit 0 is the least
- * significant bit.
+ * The formats of macros use a number of 64 bits, so most formats allow less than the codes that
+ * read data. There is no text A, no length is greater than 8 bytes, and times and processes have
+ * exactly 4 bytes. Only E allows more: the length W. In a format, the letter W has a different
+ * meaning: a range of bits, where bit 0 is the least significant bit.
  */
 static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
@@ -221,8 +224,8 @@ bool code_is_text(const struct code *code)
 }
 
 /*
- * Returns the radix in which the code prints its numbers. A template writes the values of a switch
- * in the same radix.
+ * Returns the radix in which the code prints its numbers, but 16 for B, which prints binary digits.
+ * A template writes the values of a switch in this radix.
  */
 unsigned code_radix(const struct code *code)
 {

@@ -14,8 +14,8 @@
 
 struct code {
 	char letter;
-	uint16_t m;  /* the length in bytes; 8 for the length W. For B it is the number of bits */
-	uint16_t n;  /* the number behind the dot; 0: none, because no code has a width of 0 */
+	uint16_t m;  /* the number behind the letter; 8 for the length W. For B: all its bits */
+	uint16_t n;  /* the number behind the dot; 0 if there is none. No width is 0 */
 	bool has_n;
 };
 
@@ -42,7 +42,7 @@ bool code_is_move(const struct code *code);
 
 /*
  * code_is_integer() returns whether the code reads a number, and code_is_text() whether it reads a
- * text. A switch can compare numbers and texts; all other codes can only be printed.
+ * text. A switch can compare only numbers and texts.
  */
 bool code_is_integer(const struct code *code);
 bool code_is_text(const struct code *code);

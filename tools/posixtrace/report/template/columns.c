@@ -80,8 +80,8 @@ static struct span span_of(int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Writes a span in a unit. "shown" is the number of digits to write behind the point; further
- * digits are dropped.
+ * Writes a span in a unit, which has 10^digits nanoseconds. "shown" is the number of digits to
+ * write behind the point; further digits are dropped. Returns the end of the written text.
  */
 static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digits, unsigned shown)
 {
@@ -201,7 +201,7 @@ void columns_header(struct out *out, const struct columns *columns)
 
 /*
  * Returns the margin: the column at which the text of an event of level APPL begins. Each further
- * level adds LEVEL_WIDTH. The further lines of a text have only blanks up to there.
+ * level adds LEVEL_WIDTH. The further lines of a text begin with blanks up to this column.
  */
 static size_t columns_margin(const struct columns *columns)
 {

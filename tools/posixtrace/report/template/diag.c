@@ -11,8 +11,8 @@
 #include "base/text.h"
 
 /*
- * Keeps a message. The caller adds the messages of each file in the order of its lines. So if there
- * are too many messages, the last messages are not kept. "text" must be static.
+ * The caller adds the messages of each file in the order of its lines. So if there are too many
+ * messages, the last messages are not kept.
  */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text)
 {
@@ -61,7 +61,7 @@ static void line_and_column(const struct diag_file *file, size_t offset, size_t 
 	*column = (size_t)(at - p) + 1;
 }
 
-/* The file's name and parts of the template may have control characters, which are escaped. */
+/* The name of the file may have control characters, which are escaped. */
 static void print_one_diag(struct out *err, const struct diags *diags, const struct diag *diag)
 {
 	const struct diag_file *file = &diags->file[diag->place.file];

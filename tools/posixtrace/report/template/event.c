@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * event.c - reads numbers and texts from the data of an event. The data comes from a log and the
- * pointer from a template, so both are hostile. Each function checks the pointer by event_left()
- * before it reads a byte.
+ * pointer from a template, so both are hostile. No byte is read at the pointer before event_left()
+ * has checked that the data has it.
  */
 #include "report/template/event.h"
 
 #include <string.h>
 
-/* Stores a half word of the hook word in the byte order of the log. */
+/* Stores 16 bits of the hook word in the byte order of the log. */
 static void put_16(unsigned char *p, uint16_t value, bool big_endian)
 {
 	p[big_endian ? 0 : 1] = (unsigned char)(value >> 8);
@@ -16,9 +16,9 @@ static void put_16(unsigned char *p, uint16_t value, bool big_endian)
 }
 
 /*
- * Builds the hook word of 8 bytes that AIX puts before the data. The word has the type, the length,
- * and the number of the event type, in 16 bits each, then 0. A length above 65535 is stored as
- * 65535. The pointer begins at the data.
+ * Builds the hook word of 8 bytes that AIX puts before the data. The word has AIX's hook type
+ * 0x8000, the length of the data and the number of the event type, in 16 bits each, then 0. A
+ * length above 65535 is stored as 65535. The pointer begins at the data.
  */
 void reader_init(struct reader *reader, const struct template_event *event)
 {
@@ -51,7 +51,7 @@ static void round_up(struct reader *reader)
 	reader->bit = 0;
 }
 
-/* Returns the number of bytes from offset to the end of the data. */
+/* Returns the number of bytes from offset to the end of the data, or 0 for an offset outside. */
 static uint64_t event_left(const struct reader *reader, int64_t offset)
 {
 	uint64_t all = HOOK_WORD_BYTES + reader->event->data_len;
@@ -137,8 +137,8 @@ uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endi
 
 /*
  * Reads 1 to 64 bits, the most significant bit first. The bits may extend over 9 bytes, because
- * they may begin within a byte. Afterwards the pointer may be within a byte, too. Only the code B
- * moves the pointer into a byte.
+ * they may begin within a byte. Afterwards the pointer may be within a byte, too. No other code
+ * that reads leaves the pointer within a byte.
  */
 static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 {
@@ -188,7 +188,7 @@ uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 	}
 }
 
-/* code->m is at most 8 bytes, because code_is_integer() holds. */
+/* For a code other than B, code->m is at most 8 bytes, because code_is_integer() holds. */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value)
 {
 	unsigned char bytes[8];

@@ -40,31 +40,35 @@ struct reader {
 };
 
 /*
- * Sets the pointer to the beginning of the data, and makes the hook word of AIX before the data
- * from type, length and number of the event. The event must remain valid as long as the reader is
- * used.
+ * Sets the pointer to the beginning of the data. Makes the hook word, which AIX puts before the
+ * data, from the length of the data and the number of the event type. The event must remain valid
+ * as long as the reader is used.
  */
 void reader_init(struct reader *reader, const struct template_event *event);
 
 /* Moves the pointer by a code G, O, R or W. */
 void reader_move(struct reader *reader, const struct code *code);
 
-/* Returns the pointer, rounded up to a whole byte, as an offset from the base. */
+/*
+ * The pointer as an offset from the base, which reader->base has. reader_pointer() rounds it up to
+ * a whole byte.
+ */
 int64_t reader_pointer(const struct reader *reader);
 void reader_set_pointer(struct reader *reader, int64_t pointer);
 
 /*
- * These functions read bytes, and move the pointer behind them. If too few bytes are left, the
- * functions return false and do not move the pointer. reader_integer() needs a code for which
- * code_is_integer() holds. reader_bytes() reads at most 16 bytes.
+ * These functions read the number of a code, or "count" bytes, and move the pointer behind the bits
+ * or bytes that they have read. If too few bytes are left, the functions return false and do not
+ * move the pointer. reader_integer() needs a code for which code_is_integer() holds. The codes HB
+ * and HT read no bytes.
  */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value);
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
 
 /*
  * Finds the text at the pointer, of at most len bytes, and stores its offset and length. The caller
- * gets the bytes of the text by reader_byte(). If no byte is left, the text is empty, and the
- * function returns may_be_empty.
+ * gets the bytes of the text by reader_byte(). If no byte is left and may_be_empty is true, the
+ * text is empty. If no byte is left and may_be_empty is false, the function returns false.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len);
@@ -74,7 +78,7 @@ unsigned char reader_byte(const struct reader *reader, int64_t offset);
 bool reader_code_text(struct reader *reader, const struct code *code, int64_t *offset,
 		      size_t *text_len);
 
-/* Returns the word n of the data; n counts from 1. */
+/* Returns the number in the word n of the data; a word has 8 bytes, and n counts from 1. */
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
 /*

@@ -138,8 +138,8 @@ static bool read_template(struct parse *parse, struct template *template)
 }
 
 /*
- * Reads a line that removes a template. It is not an error if no loaded template has this key.
- * Perhaps another edition of a template file that was loaded before has one.
+ * Reads a line that removes a template. It is not an error if no loaded template has this key: the
+ * earlier template file may exist in several editions, and only some of them have such a template.
  */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {

@@ -148,8 +148,8 @@ static bool may_replace(struct templates *templates, const struct template *temp
 }
 
 /*
- * Allocates the entry and its place in the list before it removes the old template. So a lack of
- * memory for them leaves the old template in place. If the name of a function is already defined,
+ * Allocates the entry and its place in the list before it removes the old template. So if memory is
+ * lacking for these two, the old template remains. If the name of a function is already defined,
  * the old template is removed nevertheless. That does no harm, because this error ends the report.
  */
 bool templates_keep(struct templates *templates, const struct template *template)
@@ -212,8 +212,8 @@ const struct template *templates_for_event(const struct templates *templates, co
 }
 
 /*
- * Stores the start of the called code in the call. Returns false if the called template or function
- * does not exist.
+ * Stores the start of the called code in the call. Returns false if no template has the called key,
+ * if no function has the called name and this number of parameters, or if memory is lacking.
  */
 static bool keep_resolve(struct templates *templates, struct call *call)
 {
@@ -229,8 +229,8 @@ static bool keep_resolve(struct templates *templates, struct call *call)
 		return template != NULL;
 	}
 	/*
-	 * The tree compares functions by their index. So this function adds the wanted name as a
-	 * function during the search.
+	 * The entries of the tree are indexes of functions, and so is the key of a search. So
+	 * keep_resolve() adds the wanted name as a function during the search.
 	 */
 	wanted = (struct function){ .name = call->key.name };
 	program_function(&templates->program, &wanted);

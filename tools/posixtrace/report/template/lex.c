@@ -61,7 +61,7 @@ static size_t lex_continuation(const char *p, const char *end)
 
 /*
  * Skips blanks, tabs and continuations. A backslash that begins no continuation is not skipped,
- * because it begins \n, \t or \*.
+ * because it may begin \n, \t or \*.
  */
 void lex_blanks(struct lex *lex)
 {
@@ -177,9 +177,9 @@ static const char *closing_quote(const char *p, const char *end)
 }
 
 /*
- * A text is at most as long as its string in the file, because an escape is shorter in the text. So
- * the limit LEX_STRING_BYTES of the string bounds the text, too. The length of the text therefore
- * fits in the 16 bits that an instruction has for it.
+ * An escape is one byte of the text, so the string in the file may be longer than the text. The
+ * limit LEX_STRING_BYTES is for the text. Therefore the length of the text fits in the 16 bits that
+ * an instruction has for it.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref)
 {

@@ -2,8 +2,9 @@
 /*
  * lex.h - reads the pieces of a logical line of a template file.
  *
- * The line is not copied: a backslash with the line end behind it counts as a blank. Only the first
- * fault of a line is kept and reported. So the functions only return false after a fault.
+ * The line is not copied: a backslash with the line end behind it counts as a blank. A function
+ * that finds a fault keeps it in struct lex and returns false. Only the first fault of a line is
+ * kept, and the caller reports it at the end of the line.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_LEX_H
 #define POSIXTRACE_REPORT_TEMPLATE_LEX_H
@@ -41,13 +42,16 @@ bool lex_fail(struct lex *lex, const char *at, const char *code, const char *tex
 /* Keeps the fault E14: a token of the kind "what" was expected here. Otherwise like lex_fail(). */
 bool lex_expected(struct lex *lex, const char *what);
 
-/* Skips blanks, tabs, and backslashes at ends of lines with the line end behind them. */
+/* Skips blanks, tabs, and each backslash that only a line end or blanks and a line end follow. */
 void lex_blanks(struct lex *lex);
 
 /* Returns whether the line ends here, after blanks. */
 bool lex_at_end(struct lex *lex);
 
-/* Returns whether c follows, after blanks. */
+/*
+ * lex_is() skips blanks and returns whether c follows. lex_take() and lex_take_two() also skip the
+ * c or cc that follows.
+ */
 bool lex_is(struct lex *lex, char c);
 bool lex_take(struct lex *lex, char c);
 bool lex_take_two(struct lex *lex, char c); /* c twice, as in {{ */
@@ -57,14 +61,15 @@ struct word lex_peek_word(const struct lex *lex);
 bool word_is(struct word word, const char *text);
 
 /*
- * Reads a string in quotes. Returns false if no valid string begins here, after blanks. If
- * for_print is true, bytes that cannot be printed become dots; otherwise the text is unchanged.
+ * Reads a string in quotes and decodes its escapes. Returns false if no valid string begins here,
+ * after blanks. If for_print is true, each byte that is not printable ASCII becomes a dot, unless
+ * an escape stands for it.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
 
 /*
- * Reads a number without its sign: a word of digits in this radix, or a word of digits with 0x or o
- * in front.
+ * Reads a number without a sign: digits in this radix, 0x and hexadecimal digits, or o and octal
+ * digits. Returns false if no valid number begins here, after blanks.
  */
 bool lex_number(struct lex *lex, unsigned radix, uint64_t *number);
 

@@ -62,7 +62,8 @@ int templates_load(struct templates *templates, const char *path);
 
 /*
  * Finds the templates and functions to which calls refer. This function must be called after the
- * last file. Returns false if a file has an error.
+ * last file. Returns false if a file has an error, if a call refers to nothing, or if memory is
+ * lacking.
  */
 bool templates_link(struct templates *templates);
 

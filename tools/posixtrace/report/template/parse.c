@@ -76,9 +76,9 @@ static bool parse_loop(struct parse *parse)
 }
 
 /*
- * Parses an element that begins with a word. The word is a keyword or a code. Any other word is the
- * name of a function to call. parse_code() returns false for a word that is not a code, and also
- * for a wrong code. Only a wrong code sets lex->failed.
+ * Parses an element that begins with a word: a keyword, a code, or the name of a function to call.
+ * parse_code() returns false for a word that is not a code, and also for a wrong code. Only a wrong
+ * code sets lex->failed.
  */
 static bool word_element(struct parse *parse)
 {
@@ -181,8 +181,7 @@ bool parse_open_brace(struct parse *parse, const char *at)
 }
 
 /*
- * Two opening braces begin a block, which assigns a macro or defines a function. They do not begin
- * a body.
+ * Two opening braces begin a block, which defines a macro or a function. They do not begin a body.
  */
 bool parse_braced(struct parse *parse)
 {

@@ -2,10 +2,10 @@
 /*
  * parse.h - compiles the descriptor of a template into instructions.
  *
- * The name of each function contains the name of an element. The function consumes this element and
- * emits its instructions. After a fault it keeps the fault and returns false. The depth of
- * recursion is bounded, because the depths of braces and of parentheses are limited, and no other
- * element nests.
+ * The functions parse_X() consume the element X. They emit its instructions, except for the
+ * functions that fill a struct subject or a struct text_ref. After a fault, each function keeps the
+ * fault in the lexer and returns false. The depth of recursion is bounded, because the depths of
+ * braces and of parentheses are limited, and no other element nests.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PARSE_H
 #define POSIXTRACE_REPORT_TEMPLATE_PARSE_H
@@ -44,6 +44,7 @@ bool parse_braced(struct parse *parse); /* { elements } */
 bool parse_open_brace(struct parse *parse, const char *at); /* counts the brace */
 
 /* parse_subject.c */
+/* Returns false also if the word is not a code, which is no fault. */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject);
 bool parse_macro(struct parse *parse, struct subject *subject); /* at the $ */
 bool parse_subject(struct parse *parse, struct subject *subject); /* a code or a macro */
@@ -54,12 +55,15 @@ bool subject_is_text(const struct subject *subject);
 void subject_text(struct parse *parse, const struct subject *subject);
 unsigned subject_radix(const struct subject *subject);
 
-/* A word of 3 or 4 hexadecimal digits: a template's number, and no name of a macro. */
+/*
+ * Returns whether the word has 3 or 4 hexadecimal digits. Such a word is always the number of a
+ * template and never the name of a macro.
+ */
 bool is_template_number(struct word word, uint32_t *number);
 
 /* parse_expr.c: emits the instructions that push the value of an expression. */
 bool parse_expression(struct parse *parse);
-bool parse_count(struct parse *parse); /* a code, a macro or a number that begins a factor */
+bool parse_count(struct parse *parse); /* the same for a number, a code or a macro alone */
 
 /*
  * parse_list.c: parse_switch() must be called when the lexer is at the comma behind the subject.
@@ -75,7 +79,7 @@ bool parse_function_call(struct parse *parse, struct word name);
 bool parse_timer(struct parse *parse, bool start);
 bool parse_delimiter(struct parse *parse);
 
-/* A name or "any text", behind an @. */
+/* Reads the name of an event type behind an @: some characters, or any text in quotes. */
 bool parse_name(struct lex *lex, struct program *program, struct text_ref *name);
 
 #endif

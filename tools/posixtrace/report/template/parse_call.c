@@ -183,8 +183,8 @@ static bool keep_name(struct parse *parse, struct word name, struct text_ref *re
 
 /*
  * Parses the definition of a function. The code of the function is in the middle of the template's
- * code, at the place of the definition, and a jump skips it. After a fault, the function may emit
- * further instructions, because the caller drops the whole line.
+ * code, at the place of the definition, and a jump skips it. After a fault, further instructions
+ * may be emitted, because the caller drops the whole line.
  */
 static bool parse_call_function(struct parse *parse)
 {
@@ -254,7 +254,7 @@ bool parse_name(struct lex *lex, struct program *program, struct text_ref *name)
 }
 
 /*
- * Parses the call of a template. The call only notes the key. templates_link() finds the template
+ * Parses the call of a template. struct call gets only the key. templates_link() finds the template
  * when all files have been read.
  */
 bool parse_template_call(struct parse *parse)

@@ -23,8 +23,9 @@ static bool push_number(struct parse *parse, unsigned radix)
 }
 
 /*
- * Returns whether the word is an octal number. Codes may begin with o, too: o4 is a code, while o17
- * is the number 15.
+ * Returns whether the word is meant as an octal number: o and digits. The digits 8 and 9 count
+ * here, so that lex_number() reports them. Codes may begin with o, too: o4 is a code, while o17 is
+ * the number 15.
  */
 static bool is_octal_number(struct word word)
 {
@@ -40,8 +41,8 @@ static bool is_octal_number(struct word word)
 }
 
 /*
- * Parses a number, a code or a macro. A word that begins with a digit, or an octal number such as
- * o17, is a number. Everything else is a code or a macro. o1, o2, o4 and o8 are codes.
+ * Parses a number, a code or a macro. A word is a number if it begins with a digit, or if it is an
+ * octal number such as o17. Everything else is a code or a macro. o1, o2, o4 and o8 are codes.
  */
 bool parse_count(struct parse *parse)
 {

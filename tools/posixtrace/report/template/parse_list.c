@@ -69,8 +69,8 @@ static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *
 
 /*
  * Each case ends with a jump to the place behind the last case. Until that place is known, these
- * jumps form a list: in place of its target, each has the index of the jump before it. The first
- * jump of the list has NO_JUMP.
+ * jumps form a list: in place of its target, each has the index of the jump of the case before it.
+ * The jump of the first case has NO_JUMP.
  */
 #define NO_JUMP UINT32_MAX
 
@@ -190,9 +190,9 @@ static bool is_digit(char c)
 }
 
 /*
- * Parses a list of bit flags. The flags are octal if the code of the subject is o. Otherwise the
- * flags are hexadecimal, even if the subject is decimal. In contrast, the values of a switch have
- * the radix of its subject.
+ * Parses a list of bit flags. The flags are octal if the code or format of the subject is o.
+ * Otherwise the flags are hexadecimal, even if the subject is decimal. In contrast, the values of a
+ * switch have the radix of its subject.
  */
 bool parse_bit_flags(struct parse *parse)
 {

@@ -66,7 +66,10 @@ bool is_template_number(struct word word, uint32_t *number)
 	return true;
 }
 
-/* The search is linear, because there are at most 255 names. */
+/*
+ * Returns whether the name is in the list, and stores its index. The search is linear, because
+ * there are at most 255 names.
+ */
 static bool parse_subject_find(const struct word *names, unsigned count, struct word name,
 			       unsigned *index)
 {
@@ -212,7 +215,10 @@ bool subject_print(struct parse *parse, const struct subject *subject)
 	return true;
 }
 
-/* Returns whether a format results in a number. All other formats are for printing only. */
+/*
+ * Returns whether a format results in a number. Of the other formats, S results in a text, and F, T
+ * and P are for printing only.
+ */
 static bool is_number_format(char letter)
 {
 	return !letter || strchr("XDUoEBW", letter);

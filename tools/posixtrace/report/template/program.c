@@ -91,8 +91,8 @@ struct program_mark program_mark(const struct program *program)
 }
 
 /*
- * No remaining element refers to the dropped part, because templates are parsed one after the
- * other. Only the template that failed refers to this part.
+ * No remaining element refers to the dropped part, because lines are parsed one after the other,
+ * and each dropped part is everything that one line has added.
  */
 void program_drop(struct program *program, const struct program_mark *mark)
 {

@@ -22,9 +22,10 @@
 #define TEMPLATE_PARAMETERS 8
 
 /*
- * The comments below describe the members a, b and c of struct ins. c is an index into the array
- * that the comment names. "text" means that c is the offset of a text, and b its length. "a b c"
- * means that a, b and c are the letter, m and n of a format code; see codes.h.
+ * The comments below describe the members a, b and c of struct ins. "c: code", "c: number" and
+ * "c: call" mean that c is an index into this array of struct program. "text" means that c is the
+ * offset of a text, and b its length. "a b c" means that a, b and c are the letter, m and n of a
+ * format code; see codes.h.
  */
 enum op {
 	OP_RETURN,    /* the end of a template or a function */
@@ -35,18 +36,18 @@ enum op {
 	OP_READ_CODE, /* a b c: pushes a number */
 	OP_READ_TEXT, /* a b c: reads a text into the switch's register */
 	OP_NUMBER,    /* c: number; pushes it */
-	OP_BUILTIN,   /* b: enum macro_id; pushes it */
-	OP_PLACE,     /* b; pushes the macro of that place */
-	OP_PARAMETER, /* b; pushes the parameter */
-	OP_STRING,    /* b: enum macro_id; prints it */
-	OP_STRING_SUBJECT, /* b: enum macro_id; moves it to the switch's register */
+	OP_BUILTIN,   /* b: enum macro_id; pushes the macro's value */
+	OP_PLACE,     /* b: place of a macro; pushes the macro's value */
+	OP_PARAMETER, /* b: index of a parameter; pushes the parameter */
+	OP_STRING,    /* b: enum macro_id; prints the macro's text */
+	OP_STRING_SUBJECT, /* b: enum macro_id; the switch's register gets the macro's text */
 	OP_PRINT,     /* a b c: pops a number and prints it in this form */
 	OP_NARROW,    /* a b c: pops a number and pushes the part of it that the format keeps */
-	OP_COUNTED,   /* c: width. Pops a length and prints a text of that length */
+	OP_COUNTED,   /* c is a width. Pops a length and prints a text of that length */
 	OP_COUNTED_SUBJECT, /* pops a length; moves a text of that length to the switch's
 			     * register */
 	OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_NEGATE,
-	OP_STORE,     /* b; pops into the macro of that place */
+	OP_STORE,     /* b: place of a macro; pops a number into this macro */
 	OP_STORE_POINTER,
 	OP_STORE_BASE,
 	OP_SWITCH,    /* pops a number to the switch's register */
@@ -56,7 +57,8 @@ enum op {
 	OP_AGAIN,     /* c: code of the loop's body */
 	OP_BITS,      /* pops a number to the flags' register */
 	OP_FLAG,      /* c: number. Tests whether all of its bits are set; 0: no bit is set */
-	OP_FIELD,     /* c: a mask and a value. Tests whether the masked bits equal the value */
+	OP_FIELD,     /* c: number. It is a mask, and the next number is a value. Tests whether the
+		       * masked bits equal the value */
 	OP_WORD,      /* text; printed as a field if the flag is set */
 	OP_IF_SET,    /* text; printed in its position if the flag is set */
 	OP_IF_CLEAR,  /* text; printed in its position if the flag is clear */
@@ -90,7 +92,7 @@ struct key {
 struct call {
 	struct diag_place place;
 	struct key key;    /* for a function: its name */
-	uint32_t start;    /* index of the called code; valid after templates_link() */
+	uint32_t start;    /* index of the first called instruction; valid after templates_link() */
 	uint8_t arguments;
 	bool is_function;
 };

@@ -45,8 +45,8 @@ void prose_positional(struct prose *prose, const char *text, size_t len);
 void prose_word(struct prose *prose, const char *text, size_t len); /* a field that is a literal */
 
 /*
- * These functions add a field piece by piece: the pending separator, the bytes, and the new pending
- * separator.
+ * The first three functions add a field piece by piece: the pending separator, the bytes, and the
+ * new pending separator. prose_field() adds a complete field.
  */
 void prose_begin_field(struct prose *prose);
 void prose_byte(struct prose *prose, unsigned char byte);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * run.c - the machine that runs templates. Templates and events are hostile. Each index of an
- * instruction was checked when it was parsed or linked. event.c checks each position in the data.
+ * run.c - the machine that runs templates. Templates and events are hostile. The parser and
+ * templates_link() put only valid indexes into instructions. event.c checks each position in the
+ * data.
  * The steps, the turns of loops, the calls and the stack have limits. If a limit is reached, the
  * text of the event ends there, and the report continues.
  */
@@ -27,7 +28,10 @@ void run_fini(struct run *run)
 	timers_fini(&run->timers);
 }
 
-/* Ends the template. The field shows in the report why the rest of the event's text is missing. */
+/*
+ * Ends the event's own template and all templates that it has called. The field shows in the report
+ * why the rest of the event's text is missing.
+ */
 void run_end_with(struct run *run, const char *field)
 {
 	prose_field(&run->prose, field, strlen(field));
@@ -73,7 +77,7 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 
 /*
  * Ends a template or a function of a template. If there is no frame, the event's own template ends.
- * Otherwise the function removes the callee's part of the stack, including the arguments. It also
+ * Otherwise run_return() removes the callee's part of the stack, including the arguments. It also
  * ends the loops that the callee has not finished.
  */
 static void run_return(struct run *run)
@@ -137,7 +141,7 @@ static void begin_loop(struct run *run, uint32_t behind)
 /*
  * Ends a turn of the innermost loop. A loop exists, because only the end of a loop's body calls
  * this function. The completed turns are counted separately, to limit them, because the number of
- * turns left may be as large as 2^63 - 1.
+ * turns left may be almost 2^63.
  */
 static void next_turn(struct run *run, uint32_t body)
 {
@@ -392,7 +396,7 @@ static void run_begin(struct run *run, const struct template_event *event)
 }
 
 /*
- * run->printed counts only the events that are printed, because it is the value of $RELLINENO.
+ * run->printed counts only the events that are printed, because $RELLINENO is computed from it.
  * $NOPRINT hides an event, but the event's template runs to its end and may start timers.
  */
 bool run_event(struct run *run, const struct template *template, const struct template_event *event)

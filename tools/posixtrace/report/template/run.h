@@ -22,7 +22,7 @@
 
 struct run_frame {
 	uint32_t back;        /* the instruction behind the call */
-	uint32_t parameters;  /* index of the first parameter on the stack */
+	uint32_t parameters;  /* the member of struct run before the call */
 	uint32_t loops;       /* number of loops that the caller is in */
 	const char *separator;
 	size_t separator_len;
@@ -52,7 +52,7 @@ struct run {
 	unsigned frames;
 	struct run_loop loop[RUN_LOOPS];
 	unsigned loops;
-	uint32_t parameters;    /* parameters of the running function */
+	uint32_t parameters;    /* index on the stack: first parameter of the running function */
 	uint32_t at;            /* the next instruction */
 	uint64_t subject;       /* the subject of a switch that is a number */
 	const char *subject_string; /* a subject that is a text; NULL: the text is in the data */
@@ -79,8 +79,9 @@ void run_init(struct run *run, const struct templates *templates, const char *lo
 void run_fini(struct run *run);
 
 /*
- * In run_macro.c: run_builtin() and run_string() return the value of a built-in macro as a number
- * and as a text. run_action() performs the action of a macro that has no value.
+ * In run_macro.c: run_builtin() returns the value of a predefined macro that is a number, and
+ * run_string() that of one that is a text. run_action() performs the action of a macro that has no
+ * value.
  */
 uint64_t run_builtin(const struct run *run, enum macro_id id);
 const char *run_string(const struct run *run, enum macro_id id);
@@ -88,7 +89,8 @@ void run_action(struct run *run, enum macro_id id);
 
 /*
  * In run_text.c: functions that print, and that read and compare texts. A function that reads data
- * returns false if too little data is left.
+ * returns false if too little data is left. run_subject_is() returns whether the subject of the
+ * switch equals the text.
  */
 bool run_print_code(struct run *run, const struct code *code);
 bool run_counted(struct run *run, unsigned width);
@@ -96,7 +98,7 @@ bool run_read_text(struct run *run, const struct code *code);
 bool run_subject_is(struct run *run, const char *text, size_t len);
 void run_body_of_builtin(struct run *run);
 
-/* In run.c: run_end_with() writes the field and ends the template. */
+/* In run.c: run_end_with() writes the field and ends the event's text. */
 void run_end_with(struct run *run, const char *field);
 void run_call(struct run *run, uint32_t start, unsigned arguments);
 

@@ -16,8 +16,8 @@ static int64_t run_macro_seconds(int64_t time_ns)
 }
 
 /*
- * Macros that AIX defines and that a log has no value for are constants; posixtrace-template(5)
- * lists them.
+ * Some macros of AIX have no value in a log. They are constants here; posixtrace-template(5) lists
+ * them.
  */
 uint64_t run_builtin(const struct run *run, enum macro_id id)
 {

@@ -69,8 +69,8 @@ static bool print_byte_string(struct run *run, unsigned count)
 }
 
 /*
- * Prints the field of a code, and moves the pointer. The codes F, T and P can only be printed, so
- * code_is_integer() is false for them.
+ * Prints the field of a code, and moves the pointer behind the data that the code reads. The codes
+ * F, T and P can only be printed, so code_is_integer() is false for them.
  */
 bool run_print_code(struct run *run, const struct code *code)
 {
@@ -131,8 +131,8 @@ bool run_read_text(struct run *run, const struct code *code)
 }
 
 /*
- * Compares the subject of a switch with a text. run_read_text() has checked the range of a subject
- * in the data.
+ * Returns whether the subject of a switch equals a text. The instruction that put a subject of the
+ * data into the register has checked its range.
  */
 bool run_subject_is(struct run *run, const char *text, size_t len)
 {
