@@ -9,7 +9,8 @@
 
 /*
  * Writes a duration of ns nanoseconds with four digits and a unit, such as 12.34us, into "text",
- * which has BRIEF_BYTES bytes. Below one microsecond it writes whole nanoseconds. Returns text.
+ * which has BRIEF_BYTES bytes. Below one microsecond it writes whole nanoseconds, and from 1000 s
+ * on one decimal. Returns text.
  */
 const char *brief_ns(char *text, double ns);
 

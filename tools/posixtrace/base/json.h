@@ -12,10 +12,10 @@
  *     json_end_array(&json);
  *     json_end_object(&json);
  *
- * Each function takes the name of the member. The name needs no escapes and has at most
- * JSON_NAME_MAX bytes. In an array and at the top level the name is NULL. The writer keeps no stack
- * of open objects and arrays, so the caller must close each of them. Errors are handled as
- * described in out.h. One thread uses a writer at a time.
+ * A function that writes a value takes the name of the member. The name must need no escapes and
+ * have at most JSON_NAME_MAX bytes. In an array and at the top level the name is NULL. The writer
+ * keeps no stack of open objects and arrays, so the caller must close each of them. Errors are
+ * handled as described in out.h. One thread uses a writer at a time.
  *
  * The functions that each event needs are inline. The compiler then knows the length of a literal
  * name, and writes name and value into the buffer without a call.

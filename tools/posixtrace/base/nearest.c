@@ -31,10 +31,10 @@ static size_t nearest_least(size_t a, size_t b)
 }
 
 /*
- * The Damerau-Levenshtein distance in its restricted form: one error is a missing, superfluous or
- * different letter, or two neighbouring letters that are exchanged. The function keeps only three
- * rows of the table, because each row is computed from the two rows before it. Both lengths are at
- * most NEAREST_BYTES.
+ * Returns the Damerau-Levenshtein distance in its restricted form: one error is a missing,
+ * superfluous or different letter, or two neighbouring letters that are exchanged. The function
+ * keeps only three rows of the table, because each row is computed from the two rows before it.
+ * Both lengths are at most NEAREST_BYTES.
  */
 static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -90,7 +90,10 @@ void nearest_offer(struct nearest *nearest, const char *name)
 		offer_part(nearest, name, dot + 1, 1);
 }
 
-/* The length of a word of a printed list. The words "and" and "or" only join the others. */
+/*
+ * Returns the length of the word at this place of a printed list. Returns 0 for "and" and "or",
+ * because they only join the other words.
+ */
 static size_t listed_word(const char *at)
 {
 	size_t len = strcspn(at, ", ");

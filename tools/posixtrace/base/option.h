@@ -70,9 +70,9 @@ struct option_row {
 	const struct option_row *rows;
 	/*
 	 * If "more" is not NULL, this row is not an option, and it is the last row of the table.
-	 * The function returns further tables by their index, and NULL behind the last one. --help
-	 * omits the rows of these tables. If several tables have an option with the same name, the
-	 * first row is used.
+	 * more() returns further tables by their index, and NULL behind the last one. --help omits
+	 * the rows of these tables. If several tables have an option with the same name, the first
+	 * row is used.
 	 */
 	const struct option_row *(*more)(size_t index);
 };

@@ -57,7 +57,10 @@ void outfile_drop(struct outfile *file);
 /* Closes the descriptor and frees the memory; the file remains. */
 void outfile_close(struct outfile *file);
 
-/* Returns true if path is a link such as /dev/stdout that names an open file of a process. */
+/*
+ * Returns true if path is a symbolic link in /dev or in a folder below /dev or /proc. Such a link
+ * leads to an open file of a process, as /dev/stdout does, or to a device.
+ */
 bool outfile_is_descriptor(const char *path);
 
 #endif

@@ -23,8 +23,8 @@
 bool procfile_read(const char *path, char *text, size_t bytes);
 
 /*
- * Returns the value in the line that begins with "name", or NULL if there is none. "name" includes
- * the colon.
+ * Returns the value in the line that begins with "name", or NULL if there is no such line. The
+ * value ends at the end of the line and not with a NUL. "name" includes the colon.
  */
 const char *procfile_field(const char *text, const char *name);
 

@@ -8,8 +8,8 @@
  * store the length without moving the bytes of the message. Readers accept a length in more bytes
  * than necessary.
  *
- * If memory is lacking, a call sets the member "failed". All further calls then do nothing, and the
- * caller examines "failed" at the end.
+ * If memory is lacking, a call sets the member "failed" and appends nothing. Later calls may append
+ * further bytes, but the message is then incomplete. So the caller examines "failed" at the end.
  */
 #ifndef POSIXTRACE_BASE_PROTO_H
 #define POSIXTRACE_BASE_PROTO_H

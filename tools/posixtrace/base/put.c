@@ -151,9 +151,10 @@ static uint64_t hex_of(uint32_t value)
 }
 
 /*
- * Writes the lowest digits of a value, at most sixteen. Two stores of eight or of four bytes
- * overlap, as in put_below_eight(). No load is wider than the store whose bytes it reads: for a
- * wider load, the processor would wait until the store has reached the cache.
+ * Writes the lowest digits of a value, at most sixteen. Four or more digits need two stores of
+ * eight or of four bytes, which may overlap, as in put_below_eight(). No load is wider than the
+ * store whose bytes it reads: for a wider load, the processor would wait until the store has
+ * reached the cache.
  */
 static void put_hex_digits(char *p, uint64_t value, unsigned digits)
 {

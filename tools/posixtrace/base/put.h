@@ -36,7 +36,8 @@ char *put_hex_bytes(char *p, const void *bytes, size_t len);
 /*
  * Copies a text of len bytes. The memory of the text and the room at p must each have PUT_PIECE
  * bytes more than len, because the function always copies at least PUT_PIECE bytes. So a short
- * text, such as a name, is copied by one instruction of constant size.
+ * text, such as a name, is copied by one instruction of constant size. The function returns p +
+ * len, the end of the text.
  */
 static inline char *put_pieces(char *p, const char *text, size_t len)
 {

@@ -2,9 +2,9 @@
 /*
  * quantity.h - sizes and durations as users write them after an option.
  *
- * A size is a whole number of bytes with K, M or G (powers of 1024) or without a unit. A duration
- * is a number, optionally with a fraction, followed by ns, us, ms, s, m, h or d; without a unit it
- * is in seconds.
+ * A size is a whole number of bytes. K, M or G, also written k, KiB, MiB or GiB, may follow the
+ * number, which is then in KiB, MiB or GiB. A duration is a number, optionally with a fraction,
+ * followed by ns, us, ms, s, m, h or d; without a unit it is in seconds.
  */
 #ifndef POSIXTRACE_BASE_QUANTITY_H
 #define POSIXTRACE_BASE_QUANTITY_H

@@ -101,7 +101,7 @@ static int walk_part(struct walk *walk, const char *part, bool follows)
 
 /*
  * Does the work of openat2(2), which kernels before 5.6 do not have, and which old seccomp filters
- * refuse. No system call of the walk follows a link.
+ * refuse. Returns a descriptor, or -1 and errno. No system call of the walk follows a link.
  */
 static int walk_path(int root, const char *path, bool follows)
 {

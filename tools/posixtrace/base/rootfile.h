@@ -21,7 +21,8 @@ int rootfile_root(pid_t pid);
 /*
  * Opens the file that has this path below a root folder. "flags" are those of open(2), without the
  * ones that create or change a file. With O_NOFOLLOW, the last part of the path must not be a
- * symbolic link. On failure, returns -1 and sets errno: ENOENT also for a file of another type.
+ * symbolic link. On failure, returns -1 and sets errno: ENOENT also if the path names neither a
+ * regular file nor a folder.
  */
 int rootfile_open_at(int root, const char *path, int flags);
 

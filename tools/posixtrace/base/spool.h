@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * spool.h - temporary files for inputs such as pipes, on which lseek() is impossible. The library
- * needs a file, because it reads a log by offset. Each function returns 0 or an error number.
+ * needs a file, because it reads a log by offset. The functions return 0 or an error number, unless
+ * their comments say otherwise.
  */
 #ifndef POSIXTRACE_BASE_SPOOL_H
 #define POSIXTRACE_BASE_SPOOL_H
@@ -14,7 +15,7 @@ int spool_create(int *fd);
 /* Does the same. After an error it prints the folder and the reason, and returns -1. */
 int spool_create_or_say(int *fd);
 
-/* The first bytes of an input, by which accepts() recognizes its format. */
+/* The number of bytes at the beginning of an input by which accepts() recognizes its format. */
 #define SPOOL_HEAD  (UINT64_C(256) << 10)
 /* The default limit for the number of bytes in a copy. */
 #define SPOOL_BYTES (UINT64_C(4) << 30)

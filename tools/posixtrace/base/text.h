@@ -71,7 +71,10 @@ void text_name(struct out *out, const void *text, size_t len);
  */
 size_t text_columns(const void *text, size_t len);
 
-/* Writes data in double quotes, without the NULs at its end. */
+/*
+ * Writes data in double quotes, without the NULs at its end. Escapes unsafe bytes, quotes and
+ * backslashes.
+ */
 void text_quoted(struct out *out, const void *data, size_t len);
 
 /* Returns whether a text ends with another one. Any thread may call this function. */

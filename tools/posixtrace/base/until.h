@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * until.h - the events that may end a trace: a signal, a time limit, the end of the traced process.
+ * until.h - waits until a trace shall end: by a signal, at a time limit, or at the end of the
+ * traced process.
  */
 #ifndef POSIXTRACE_BASE_UNTIL_H
 #define POSIXTRACE_BASE_UNTIL_H

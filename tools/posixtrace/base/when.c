@@ -182,8 +182,8 @@ int64_t when_timespec(const struct timespec *time)
 }
 
 /*
- * The following functions parse. If the text at *p has the expected form, they move *p behind it
- * and return true. Otherwise they return false.
+ * The following functions that have the parameter "const char **p" parse. If the text at *p has the
+ * expected form, they move *p behind it and return true. Otherwise they return false.
  */
 
 /* Reads exactly the given number of digits. The number must be between low and high. */
@@ -264,6 +264,7 @@ static bool is_day(int year, int month, int day)
 	return day <= days[month - 1] + (month == 2 && is_leap);
 }
 
+/* Reads a date with an optional time of day and zone. Returns false if p is not such a text. */
 static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 {
 	struct tm tm;
@@ -295,7 +296,7 @@ static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 
 /*
  * Reads seconds since 1970 with an optional fraction. A minus sign applies to the seconds and to
- * the fraction.
+ * the fraction. Returns false if p is not such a text.
  */
 static bool parse_seconds(const char *p, int64_t *second, int64_t *ns)
 {

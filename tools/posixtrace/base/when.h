@@ -47,8 +47,8 @@ int64_t when_timespec(const struct timespec *time);
 int64_t when_now(void);
 
 /*
- * Returns the time that is last_ns before now, or INT64_MIN if last_ns is 0, which means no limit:
- * the argument since_ns of posix_trace_snapshot_since_np().
+ * Returns the argument since_ns of posix_trace_snapshot_since_np(): the time that is last_ns before
+ * now. If last_ns is 0, returns INT64_MIN, which means that there is no limit.
  */
 int64_t when_since(int64_t last_ns);
 

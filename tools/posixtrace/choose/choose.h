@@ -12,8 +12,8 @@ struct log_type;
 struct logfile;
 
 /*
- * Lists of values from the command line, to which values can be added. An empty list chooses all
- * events.
+ * Lists of values from the command line, to which values can be added. An empty list does not
+ * restrict the choice.
  */
 struct choose_names {
 	const char **glob;
@@ -50,8 +50,8 @@ bool choose_type(const struct choose *choose, const char *name);
 bool choose_excludes(const struct choose *choose, const char *name);
 
 /*
- * Checks the event's process, thread and time. The caller checks the type once for each type, with
- * choose_type().
+ * Returns true if the options choose the event's process, thread and time. The caller checks the
+ * type once for each type, with choose_type().
  */
 bool choose_event(const struct choose *choose, const struct posix_trace_event_np *event);
 

@@ -72,8 +72,8 @@ void wanted_fini(struct wanted *wanted);
 
 /*
  * Returns true if the option is one of wanted_rows. In this case the function either stores the
- * value and sets *good to true, or prints an error and sets *good to false. It prints nothing if
- * memory is lacking.
+ * value and sets *good to true, or prints an error and sets *good to false. If memory is lacking
+ * for a value of -e or -x, it prints nothing.
  */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good);
 
@@ -120,9 +120,9 @@ bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *ev
 		    const struct durations *durations);
 
 /*
- * Returns true if the options choose the event. The caller must call durations_event() for the
- * event before, and must call this function only if choose_type() has chosen the event's type.
- * schema may be NULL.
+ * Returns true if the options choose the event. The caller must first call durations_event() for
+ * this event, and must call this function only if choose_type() has chosen the event's type. schema
+ * may be NULL.
  */
 static inline bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event,
 				const char *name, const struct posix_trace_schema_np *schema,

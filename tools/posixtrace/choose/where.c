@@ -38,7 +38,7 @@ struct asking {
 	const struct where_place *place;
 };
 
-/* Evaluates the node with this number. */
+/* Evaluates the node with this index. */
 static struct value where_evaluate(const struct asking *asking, unsigned node);
 
 static struct value where_value_number(__int128 n)
@@ -134,9 +134,9 @@ void where_mark_names(struct where *where, const struct posix_trace_schema_np *s
 
 /*
  * Returns the label of a number. If the field of the number has error numbers, the label is the
- * name of the error, also for a negative number. Otherwise the label is the name that the schema
- * has for this value of the field. Returns NULL if there is no label. "room" has
- * POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
+ * name of the error, also for a negative number. Otherwise the label is the one that the library
+ * has, such as the name that the schema has for this value of the field. Returns NULL if there is
+ * no label. "room" has POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
  */
 static const char *label_of(const struct value *number, char *room)
 {
@@ -339,9 +339,9 @@ static struct value as_comparable(const struct value *value, const struct value 
 }
 
 /*
- * Returns the value as a double. If the value is a constant and the other operand is a field of
- * type f32, the function first rounds the constant to an f32. No f32 is exactly 0.1, but a user who
- * writes 0.1 means the f32 that a program recorded for 0.1.
+ * Returns the value as a double. If the value is a REAL that no field has, such as a constant, and
+ * the other operand is a field of type f32, the function first rounds the value to an f32. No f32
+ * is exactly 0.1, but a user who writes 0.1 means the f32 that a program recorded for 0.1.
  */
 static double where_rounded(const struct value *value, const struct value *other)
 {

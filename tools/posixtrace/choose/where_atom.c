@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * where_atom.c - parses the operands of an expression: numbers, texts, fields and properties of
- * events. It also prints the errors of the parser, with the place of each error.
+ * where_atom.c - parses the operands of an expression: numbers, texts, fields, and facts of events
+ * such as event.pid. It also prints the errors of the parser, with the place of each error.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -235,9 +235,9 @@ bool where_is_duration(const struct where_name *name)
 }
 
 /*
- * Stores the number of a field's name in *number. Each distinct name of the expression has a
- * number. where_say_unknown() later checks the name against the schemas of the log. For the message
- * of that check, this function stores the position of the name.
+ * Stores in *number the index of the name of a field in where->field. Each distinct name of the
+ * expression has an element there. where_say_unknown() later checks the name against the schemas of
+ * the log. For the message of that check, field_number() stores the position of the name.
  */
 static bool field_number(struct where_reader *reader, const char *name, size_t len, bool is_field,
 			 unsigned *number)

@@ -228,7 +228,7 @@ static bool parse_all(struct where_reader *reader)
 }
 
 /*
- * Messages show the text of an option as it is, so the members 'raw' and 'column' are not needed.
+ * Messages show the text of an option as it is, so the arguments 'raw' and 'column' are not needed.
  */
 struct where *where_parse(const char *option, const char *text)
 {

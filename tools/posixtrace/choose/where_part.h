@@ -68,8 +68,8 @@ struct where_reader {
 };
 
 /*
- * The functions below are in where_atom.c. where_add() makes a node and stores its number in *node.
- * If there are too many nodes, it prints an error and returns NULL.
+ * The functions below are in where_atom.c. where_add() makes a node, stores its index in *node, and
+ * returns its address. If there are too many nodes, it prints an error and returns NULL.
  */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node);
 /* Returns true if a name may contain the byte, or may begin with it. */

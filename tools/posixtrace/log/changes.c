@@ -17,7 +17,7 @@
 /* a look-up follows at most this number of forks, so its time is limited */
 #define ANCESTORS   32
 /*
- * The changes need at most 128 MB, and as much again while they are sorted. If a log has more
+ * The changes need at most 128 MiB, and as much again while they are sorted. If a log has more
  * changes, there are no names after the time of the first change that does not fit, because this
  * change may be a close.
  */
@@ -384,7 +384,7 @@ static void place_found(struct changes *c)
 
 /*
  * Makes a new name from three parts: the name 'before', the text 'between', and the name of the
- * change.
+ * change. Returns the offset of the new name.
  */
 static uint32_t changes_join(struct changes *c, const struct change *change, uint32_t before,
 			     const char *between)

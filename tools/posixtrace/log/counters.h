@@ -3,8 +3,9 @@
  * counters.h - evaluates the counters of an event type. Counters are the fields that the schema
  * marks with @counter, because their values over time are of interest.
  *
- * One thread uses an object at a time. min, max and last contain pointers to the schema of the
- * log's type, so the schema must exist as long as they are used.
+ * One thread uses a struct counters at a time. The members min, max and last of struct counter
+ * contain pointers to the schema of the log's type, so the schema must exist as long as they are
+ * used.
  */
 #ifndef POSIXTRACE_LOG_COUNTERS_H
 #define POSIXTRACE_LOG_COUNTERS_H

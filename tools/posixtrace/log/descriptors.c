@@ -322,7 +322,7 @@ static void note_vfork(struct descriptors *d, const struct seen *seen)
 
 /*
  * Notes the end of a process, by its own last event or by an event of its parent or the recorder.
- * After a call of exit(), handlers run, so only _exit() is an end.
+ * After a call of exit(), handlers run, so of these calls only _exit() and _Exit() are an end.
  */
 static void note_death(struct descriptors *d, const struct seen *seen)
 {
@@ -490,8 +490,8 @@ static const struct {
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
-#define REQUIRED 3 /* the number of first rows that are required: without their events names would
-		    * be wrong */
+#define REQUIRED 3 /* the number of first rows whose types the stream must not filter out: without
+		    * their events names would be wrong */
 
 #define EINPROGRESS_OF_LINUX 115
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * equation.c - writes the account of a log or stream as text and JSON. A damaged or forged ledger
- * may contain any numbers, so each sum is checked for overflow.
+ * may contain any numbers, so equation_lost() and equation_holds() check their sums for overflow.
+ * The sums of equation_add() wrap.
  */
 #include "log/equation.h"
 

@@ -2,7 +2,7 @@
 /*
  * fieldplan.h - a plan by which the fields of a type's events are printed without a call of the
  * library. The plan has the place of each value and the text before it. A plan is possible if all
- * fields are integers and none is an array, because the places of such fields never change. Most
+ * fields are integers and none is an array, because the places of such fields never change. Many
  * types have only such fields.
  *
  * Users of the plan: fields_text() for lines of text, and json_plan_put() for JSON.

@@ -33,9 +33,9 @@ struct fieldplan *fields_json_plan(const struct posix_trace_schema_np *schema);
 
 /*
  * If the type has a format, writes a blank and the message in quotes. Otherwise writes the call if
- * the event is one (call_text.h), or else " name=value" for each field. Then it writes " +" and
- * hexadecimal digits for bytes that no field describes. Returns false and writes nothing if the
- * type has no valid schema.
+ * the event is one (call_text.h), or else " name=value" for each field. Behind a call or fields, it
+ * writes " +" and hexadecimal digits for bytes that no field describes. Returns false and writes
+ * nothing if the type has no valid schema.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);

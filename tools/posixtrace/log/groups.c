@@ -134,7 +134,7 @@ int groups_add(struct groups *groups, const struct groups *more)
 
 	for (size_t i = 0; i < GROUPS_TYPES; i++)
 		/*
-		 * Both objects have the same columns, so the same index in of_type has the same
+		 * Both structs have the same columns, so the same index in of_type has the same
 		 * meaning.
 		 */
 		groups->of_type[i] += more->of_type[i];

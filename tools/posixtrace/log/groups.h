@@ -4,7 +4,7 @@
  * with a weight.
  *
  * The memory is limited: if there are more than GROUPS_MAX groups, the count fails with EOVERFLOW.
- * One thread uses an object at a time.
+ * One thread uses a struct groups at a time.
  */
 #ifndef POSIXTRACE_LOG_GROUPS_H
 #define POSIXTRACE_LOG_GROUPS_H
@@ -48,15 +48,15 @@ struct groups {
 };
 
 /*
- * Makes an object without groups. columns is a sum of GROUPS_* values. Returns NULL if memory is
- * lacking.
+ * Makes a struct groups without groups. columns is a sum of GROUPS_* values. Returns NULL if memory
+ * is lacking.
  */
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop);
 void groups_free(struct groups *groups);
 
 /*
- * groups_event() counts one event. groups_add() adds the counts of another object with the same
- * columns. Both return 0 or an error number: ENOMEM, EOVERFLOW (too many groups) or ECANCELED
+ * groups_event() counts one event. groups_add() adds the counts of another struct groups with the
+ * same columns. Both return 0 or an error number: ENOMEM, EOVERFLOW (too many groups) or ECANCELED
  * (stopped).
  */
 int groups_event(struct groups *groups, const struct posix_trace_event_np *event);

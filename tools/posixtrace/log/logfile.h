@@ -65,8 +65,8 @@ struct logfile {
  * The functions for logs that are in a database and not in files (choose/at.h). open() returns
  * false if the path names a file. Otherwise it stores a status of the tool in *status. If the
  * status is TOOL_OK, it also stores the descriptor of a temporary log in log->fd. After the
- * temporary log was opened, opened() corrects the facts of the log. The pointer is NULL if all logs
- * are in files.
+ * temporary log was opened, opened() corrects the facts of the log. logfile_source is NULL if all
+ * logs are in files.
  */
 struct logfile_source {
 	bool (*open)(struct logfile *log, const char *path, int *status);
@@ -83,7 +83,10 @@ struct logfile_joined {
 
 extern struct logfile_joined logfile_joined;
 
-/* Opens only the file and stores its descriptor, for commands that do not read events. */
+/*
+ * Opens only the file and stores its descriptor, for commands that do not read events. Returns an
+ * exit status.
+ */
 int logfile_open_fd(struct logfile *log, const char *path);
 
 /*
@@ -133,7 +136,10 @@ bool logfile_is_damaged(const struct logfile *log);
  */
 bool logfile_reader_is_damaged(trace_id_t trid);
 
-/* Returns the number of events that the log's writer has counted, or 0 if the log is incomplete. */
+/*
+ * Returns the number of events that the log has, as its writer has counted them. Returns 0 if the
+ * log is incomplete.
+ */
 uint64_t logfile_events(const struct logfile *log);
 
 /* Returns true if the log's last event is not after end_ns. */

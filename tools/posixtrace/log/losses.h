@@ -36,7 +36,10 @@ bool losses_is_automatic(const struct posix_trace_event_np *event);
 /* Reports the gap that is still open after the last event, if there is one. */
 void losses_end(struct losses *losses);
 
-/* Reports the losses in the ledger, one line for each cause. Returns 0 or an error number. */
+/*
+ * Reports the losses in the ledger, one line for each cause, and one for unattributed events.
+ * Returns 0 or an error number.
+ */
 int losses_ledger(struct losses *losses, trace_id_t trid);
 
 /*

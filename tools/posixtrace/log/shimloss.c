@@ -80,7 +80,8 @@ static const struct log_type *find_type(const struct logfile *log)
 
 /*
  * Reads the given number of events of this type, which is the number in the ledger. Most of these
- * events are near the begin of the log, so it saves time to stop behind the last of them.
+ * events are near the begin of the log, so it saves time to stop behind the last of them. Returns 0
+ * or an error number.
  */
 static int read_events(struct shimloss *loss, const struct log_type *type, trace_id_t trid,
 		       uint64_t events)

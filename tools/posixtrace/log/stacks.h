@@ -59,10 +59,10 @@ struct stacks_found {
 
 /*
  * These functions also work for events that are not from a log. stacks_is_type() returns whether
- * the events of a type have stacks. stacks_field() returns the index of the field by which the
- * events of a type refer to a stack, or -1. stacks_keep() keeps the stack of an event that has one.
- * stacks_get() finds the stack to which an event refers by its field; it returns false if there is
- * none.
+ * the type is that of the events cpu.stack, which have the frames of stacks. stacks_field() returns
+ * the index of the field by which the events of a type refer to a stack, or -1. stacks_keep() keeps
+ * the stack of an event cpu.stack. stacks_get() finds the stack to which an event refers by its
+ * field; it returns false if there is none.
  */
 bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema);
 int stacks_field(const char *name, const struct posix_trace_schema_np *schema);
@@ -75,7 +75,7 @@ bool stacks_get(const struct stacks *stacks, const char *name,
 /* Finds a stack by its number. Returns false if there is none. */
 bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found);
 
-/* If the event has a stack, keeps the stack and returns true. */
+/* If the event is a cpu.stack, keeps its stack and returns true. Otherwise returns false. */
 bool stacks_take(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event);
 
@@ -86,7 +86,8 @@ bool stacks_find(struct stacks *stacks, const struct log_type *type,
 /*
  * Keeps the stacks of events before a time. A reader that begins at this time by logfile_window()
  * needs them, because events may refer to a stack that was recorded long before. If the log has
- * stacks, the function reads the log from its first event. Returns 0 or an error number.
+ * stacks, the function reads the log from its first event up to this time, and then rewinds it.
+ * Returns 0 or an error number.
  */
 int stacks_before(struct stacks *stacks, struct logfile *log, int64_t begin_ns);
 

@@ -66,8 +66,8 @@ int tally_join(struct tally *to, const struct tally *from);
 void tally_fini(struct tally *tally);
 
 /*
- * Counts only groups, with the given number of threads. Returns 0, an error of groups.h, or EAGAIN.
- * EAGAIN means that one thread must read the log from beginning to end.
+ * Counts only groups, with the given number of threads. Returns 0 or an error number, such as one
+ * of groups.h. EAGAIN means that one thread must read the log from beginning to end.
  */
 int tally_groups(struct groups *groups, struct logfile *log, unsigned threads);
 

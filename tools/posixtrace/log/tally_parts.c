@@ -70,7 +70,8 @@ static struct timespec timespec_of(int64_t time_ns)
 
 /*
  * Finds cuts at about equal distances in time. If there are no events between two of these times,
- * both times have the same cut, which is used only once. So no part is empty.
+ * both times have the same cut, which is used only once. So no part is empty. Returns 0 or an error
+ * number.
  */
 static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
 {

@@ -11,9 +11,10 @@
 #include "log/logfile.h"
 
 /*
- * value_text() writes the value for people: with the names of values, bits, errors and objects
- * instead of numbers, and with times in the given form. value_json() writes the value as a member
- * of the open JSON object or array, without such names.
+ * value_text() writes the value for people: with the names of values, bits and errors instead of
+ * numbers, with the names of objects and descriptors beside their numbers, and with times in the
+ * given form. value_json() writes the value as a member of the open JSON object or array, without
+ * such names.
  */
 void value_text(struct out *out, const struct logfile *log,
 		const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,
@@ -51,8 +52,9 @@ int value_object_kind(const char *name);
 
 /*
  * Stores the label of a value with a NUL at its end: the name of the value, of its bits, of its
- * error number, of its file descriptor, or of the object, function or variable that it points to. A
- * longer label loses its end. Returns false if the value has no label; "text" is then undefined.
+ * error number or signal, of its file descriptor, or of the object, function or variable that it
+ * points to, or the meaning of a wait status. A longer label loses its end. Returns false if the
+ * value has no label; "text" is then undefined.
  */
 bool value_label(const struct logfile *log, const struct posix_trace_event_np *event,
 		 const struct posix_trace_value_np *value, char text[VALUE_LABEL_BYTES]);
