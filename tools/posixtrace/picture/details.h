@@ -8,7 +8,7 @@
  * all other events. The duration of an event is kept as a number and not in its text. So most texts
  * occur often, and each text is kept once. New texts may use half of the memory for texts at any
  * time. The share of the other half that they may use is the share of the log that was read so far.
- * So some of it remains for the rest of the log.
+ * So some memory remains for the texts of the rest of the log.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H
@@ -45,7 +45,7 @@ struct details {
 	/* of all other events, one in "each" is kept; "seen" counts these other events */
 	uint64_t each, seen;
 	uint64_t events, reached; /* events of the log, and events read so far */
-	uint64_t errors;        /* events with an error that were kept */
+	uint64_t errors;        /* events that were selected because they have an error */
 	uint64_t last;          /* ordinal of the event that was kept last */
 	int err;
 };

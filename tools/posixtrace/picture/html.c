@@ -35,7 +35,10 @@ extern const struct tool_command html_command;
 
 /* ------------------------------------------------------------------ the data of the page */
 
-/* Writes a string. "<" is escaped, so that no text of the log can end the script element. */
+/*
+ * Writes a string. "<" is escaped, so that no text of the log can end the script element. A text of
+ * more than OUT_BYTES / 8 bytes loses its end.
+ */
 static void html_string(struct json *json, const char *name, const char *text, size_t len)
 {
 	static struct out scratch = { .fd = -1 };
@@ -574,7 +577,8 @@ static int open_logs(struct picture *picture, char *const *log, size_t logs,
 
 /*
  * Opens the output before it reads the logs, so that an error of the output is reported immediately
- * and not after a long reading. 'input' are the files that must not be overwritten.
+ * and not after a long reading. 'input' are the files that must not be overwritten. Returns the
+ * exit status.
  */
 static int draw_html(struct picture *picture, char *const *log, size_t logs, char *const *input,
 		     size_t inputs, struct options *options)

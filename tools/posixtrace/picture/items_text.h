@@ -15,8 +15,8 @@
  * since the event before, its type, its duration (0: unknown), and the index of its stack
  *
  * bins, for each level and row: the number of bins that are not empty; for each such bin the
- * distance to the index of the bin before (-1 before the first), points, spans, the most frequent
- * type if there are points, and the most frequent series if there are spans
+ * distance to the index of the bin before (-1 before the first), points, spans, the type of struct
+ * picture_bin if there are points, and its series if there are spans
  *
  * After these follow the values of each counter: the number of values; for each value the time
  * since the value before, and curves_bits() of the value.

@@ -47,7 +47,10 @@ function goToItem(it) {
 	chooseItem(isShown(it) ? it : null);
 }
 
-/* Shows the span of a series whose duration is nearest to the wanted one. */
+/*
+ * Shows a span of a series that begins between two times: the one whose duration is nearest to the
+ * wanted one. Returns false if there is none.
+ */
 function goToSpan(series, took, from, to) {
 	let best = null, bestBy = Infinity;
 

@@ -61,8 +61,9 @@ function middleOf(it) {
 }
 
 /*
- * Draws an arrow from each visible wait to the first thread that held the lock, at the time at which
- * the wait began or, if that is not visible, at the left edge.
+ * Draws an arrow from a visible wait to the first thread that held the lock, at the time at which
+ * the wait began or, if that time is not visible, at the left edge. Only waits that are at least
+ * LINK_WIDE pixels wide get an arrow, and of these only the longest.
  */
 function drawLinks() {
 	const some = { stroke: colours.ink, chosen: colours.accent };

@@ -101,8 +101,9 @@ struct picture_row {
 };
 
 /*
- * The most frequent type and series of a bin are found by votes: a vote for another value removes
- * one vote.
+ * The type that a bin shows is found by votes of its points: a vote for another type removes one
+ * vote. So if more than half of the points have one type, this type is found. The same is true for
+ * spans and their series.
  */
 struct picture_bin {
 	uint32_t points, spans;
@@ -201,7 +202,8 @@ static inline uint64_t picture_place(const struct picture *picture, int64_t time
 
 /*
  * In rows.c: rows_find() returns the row of a thread of the current log, and makes the row if it
- * does not exist; rows_sort() computes the places.
+ * does not exist. If the picture has no room for a new row, it returns the row of the other
+ * threads. rows_sort() computes the places.
  */
 bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);

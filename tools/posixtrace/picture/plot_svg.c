@@ -21,6 +21,7 @@
 
 /* ------------------------------------------------------------------ XML */
 
+/* Writes a text with the escapes of XML. A text of more than OUT_BYTES / 8 bytes loses its end. */
 static void plot_svg_xml(struct out *out, const char *text)
 {
 	static struct out scratch = { .fd = -1 };
@@ -92,8 +93,9 @@ static double step_of(double least)
 }
 
 /*
- * Draws lines at about eight times of the axis, and writes these times relative to the beginning of
- * the axis. The lines are at least a nanosecond apart, because times are whole nanoseconds.
+ * Draws at most nine vertical lines, each at a moment of the axis, and writes how long after the
+ * beginning of the axis each moment is. The lines are at least a nanosecond apart, because times
+ * are whole nanoseconds.
  */
 static void plot_svg_axis(struct out *out, const struct picture *picture, double top, double bottom)
 {

@@ -130,8 +130,8 @@ static struct histogram_bucket find_bucket(const struct histogram *histogram, ui
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
 	/*
-	 * The nearest-rank method finds the least value that is not less than 'wanted' of the
-	 * values, of which it is one itself.
+	 * The nearest-rank method: if the values are sorted, the value at the place 'wanted', where
+	 * places count from 1, is the result.
 	 */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;

@@ -12,8 +12,8 @@
 struct lost {
 	uint64_t total;        /* lost events of the chosen types, and of unknown type */
 	/*
-	 * Upper bound for the calls of the chosen types that were not traced. They are no events of
-	 * the ledger, so `total` does not have them.
+	 * Upper bound for the calls of the chosen types that were not traced. These calls are no
+	 * events of the ledger, so "total" does not count them.
 	 */
 	uint64_t untraced;
 	uint64_t of_no_type;   /* lost events of unknown type */

@@ -25,8 +25,8 @@
 struct nest;
 
 /*
- * Returns the begin of a call. The calls of a thread are passed in the order of their ends. Times
- * are in nanoseconds. *nest is NULL at first.
+ * Returns the corrected begin of a call. The caller passes the calls of a thread in the order of
+ * their ends. Times are in nanoseconds. *nest is NULL at first.
  */
 int64_t nest_begin(struct nest **nest, pid_t pid, pid_t tid, uint64_t depth, int64_t begin_ns,
 		   int64_t end_ns);

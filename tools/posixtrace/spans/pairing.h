@@ -10,11 +10,12 @@
  * pair: two types that the option --pair names, with the key fields that it names. If it names no
  * fields, the thread is the key.
  *
- * event: a type with a field of type ns and neither @begin nor @end. The field has the duration,
- * and the span ends at the time of the event.
+ * event: a type with a field of type ns and without @begin, @end and @span. The field has the
+ * duration, and the span ends at the time of the event. Fields with CPU times and fields with
+ * @counter are not durations.
  *
- * whole: a type with @span. Each of its events is a span, as an event with a duration is, but the
- * span has the name that @span gives.
+ * whole: a type with such a field and @span. Each of its events is a span, as an event with a
+ * duration is, but the span has the name that @span gives.
  *
  * function: a type whose @begin, @end or @span names a field of type ptr, as in "ptr function;
  * @begin function". The field has the address of a function. Each function has a separate series
