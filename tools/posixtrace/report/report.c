@@ -159,9 +159,9 @@ static int print_log(struct report *report, const struct templates *templates,
 }
 
 /*
- * Loads all template files before it prints a message, so that one run reports the errors of all
- * files. If a file cannot be read, the command ends with status 1. If a template is wrong, the
- * command ends with status 2.
+ * Loads all template files before it prints the errors of templates, so that one run reports the
+ * errors of all files. Returns the exit status: TOOL_FAILURE if a file cannot be read, and
+ * TOOL_USAGE if a template is wrong.
  */
 static int load_templates(const struct report *report, struct templates *templates)
 {

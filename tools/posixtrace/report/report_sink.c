@@ -351,8 +351,9 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 
 /*
  * Receives one event. The function passes every event to the durations, also unwanted events,
- * because the beginning of a span may be unwanted while its end is wanted. The flow stops only
- * WANTED_LATE_NS after the wanted end, because late events with earlier times may follow.
+ * because the beginning of a span may be unwanted while its end is wanted. If the source does not
+ * stop at the wanted end itself, the function ends the flow. It does so only WANTED_LATE_NS after
+ * the wanted end, because late events with earlier times may follow.
  */
 static int report_sink_take(void *context, const struct fmt_event *from)
 {

@@ -4,8 +4,8 @@
  * traced process.
  *
  * The search considers the path in the log, the folders of --debug-dir and /usr/lib/debug, but
- * never the network. A module's file is searched for only once. Only one thread uses the functions
- * of this folder.
+ * never the network. A module's file is searched for only once. Only one thread uses these
+ * functions.
  */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_H
 #define POSIXTRACE_SYMBOLS_MODULE_H

@@ -180,7 +180,8 @@ static const char *better_name(const char *name, const char *symbol)
 
 /*
  * Returns the name of the innermost inlined function at the address. If no function is inlined
- * there, returns the name of the function itself. Returns NULL if the file has no DWARF.
+ * there, returns the name of the function itself. Returns NULL if the file has no DWARF for the
+ * address.
  */
 static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr address)
 {

@@ -3,10 +3,10 @@
  * module_frame.c - finds the begin of a function in a file without symbols.
  *
  * Compilers describe each function in .eh_frame, for unwinders. strip(1) does not remove this
- * section. The section .eh_frame_hdr has a table of the begins of all functions, in order. All
- * numbers of the table have 4 bytes and count from the begin of the table, because no linker writes
- * another form. The ELF file may be hostile. libelf checks the offsets, and module_frame.c checks
- * the numbers.
+ * section. The section .eh_frame_hdr has a table of the begins of all functions, in order. Only one
+ * form of the table is read, because no linker writes another form: its numbers have 4 bytes and
+ * count from the begin of the table. The ELF file may be hostile. libelf checks the offsets, and
+ * module_frame.c checks the numbers.
  */
 #include "symbols/module_part.h"
 

@@ -62,7 +62,7 @@ struct top {
 };
 
 /*
- * top_init() makes an empty object. It returns false if memory is lacking; the caller calls
+ * top_init() makes an empty struct top. It returns false if memory is lacking; the caller calls
  * top_fini() in both cases.
  */
 bool top_init(struct top *top);
@@ -110,7 +110,7 @@ void top_states_look(struct top_states *states, pid_t pid, const struct top *top
 /* Returns the state of a thread, or NULL. The pointer is valid until the next look. */
 const struct top_state *top_states_find(const struct top_states *states, pid_t pid, pid_t tid);
 
-/* Frees the states. An object of zeros has none. */
+/* Frees the states. A struct of zeros has none. */
 void top_states_fini(struct top_states *states);
 
 /* The process or log that is shown. */
@@ -137,9 +137,9 @@ int top_open_log(struct top_source *source, const char *path, struct top *top);
 void top_close(struct top_source *source);
 
 /*
- * Reads the events that the process has recorded since the last call. The caller calls this
- * function every TOP_READ_MS. Most processes do not overwrite unread events in this time. Returns 0
- * or an error number.
+ * Reads the events that the process has recorded since the last call, but at most a great number of
+ * them. If the source is a log, does nothing. The caller calls this function every TOP_READ_MS.
+ * Most processes do not overwrite unread events in this time. Returns 0 or an error number.
  */
 #define TOP_READ_MS 50
 int top_read(struct top_source *source, struct top *top);

@@ -35,9 +35,9 @@ static const char keys[] =
 	"q quit  Tab next part  a all  s sort  p pause  r reset  arrows scroll";
 
 /*
- * Draws the page as of the last update. If all parts are shown, each of the first four parts gets
- * about a quarter of the lines. Each call makes the page anew, but ncurses sends only the changes
- * to the terminal.
+ * Draws the page as of the last update. If all parts are shown, each part gets at most about a
+ * quarter of the lines, but at least three rows. Each call makes the page anew, but ncurses sends
+ * only the changes to the terminal.
  */
 static void draw_page(struct screen *screen)
 {

@@ -4,7 +4,8 @@
  *
  * For a process, the counts come from the stream's ledger, which also counts events that were
  * overwritten before this command read them. Durations and locks come from the events that the
- * command reads. For a log, the counts come from its events, as durations and locks do.
+ * command reads. For a log, the numbers of events come from its events, as durations and locks do,
+ * and the losses from its ledger.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -270,7 +271,7 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 int top_read(struct top_source *source, struct top *top)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
-	unsigned char data[1024]; /* the fields that spans and locks need are in these bytes */
+	unsigned char data[1024]; /* usually has the fields that spans and locks need */
 	int unavailable, err = 0;
 
 	if (!source->pid)
