@@ -47,7 +47,7 @@ struct folder {
 /*
  * Writes a part of a folder's name. Letters, digits, - and _ remain. A dot remains unless it is the
  * last character. All other characters become %XX, as in Hive. So a host whose name is hostile,
- * such as "..", cannot name another folder.
+ * such as "..", cannot name another folder. Returns the end of the written text.
  */
 static char *put_escaped(char *to, const char *name)
 {

@@ -104,9 +104,10 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * Returns whether a file of a folder can be shipped: a log, or the account of a dropped log. An
- * account is not shipped while its log exists, because the log was not dropped. But it is shipped
- * if another log has the name. If a name begins with a dot, the file is just being made.
+ * Returns whether a file of a folder can be shipped: a log or, into a database, the account of a
+ * dropped log. An account is not shipped while its log exists, because the log was not dropped. But
+ * it is shipped if another log has the name. If a name begins with a dot, the file is just being
+ * made.
  */
 static bool is_shippable(const char *path, const char *name)
 {
@@ -276,7 +277,7 @@ static int follow_folder(const char *path, enum shipment_state *state)
 
 /*
  * Ends a round of follow_folder(). Returns the shortest time before the next round. The time
- * doubles with each round that fails.
+ * doubles with each round that fails, up to a limit.
  */
 static int64_t end_folder_round(void)
 {

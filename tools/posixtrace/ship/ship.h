@@ -72,10 +72,10 @@ struct link {
 };
 
 /*
- * Makes the tables on the current host if this process has not done so, and reads their identity if
- * this was not done since the last failure. If the tables are new, increments link->made. After a
- * failure other than SERVER_REFUSED, the result is SERVER_ABSENT, because the next statement of the
- * caller was not sent.
+ * Makes the tables on the current host if this process has not done so, and, at the first success,
+ * on all hosts that answer. Reads the identity of the tables if this was not done since the last
+ * failure. If the tables are new, increments link->made. After a failure other than SERVER_REFUSED,
+ * the result is SERVER_ABSENT, because the next statement of the caller was not sent.
  */
 enum server_result link_prepare(struct link *link);
 /*
@@ -86,8 +86,8 @@ enum server_result link_prepare(struct link *link);
 enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
 			    size_t limit);
 /*
- * Sends one request by which the current host fetches all rows and voided attempts that other
- * replicas have confirmed. If the tables are not replicated, nothing is sent.
+ * Sends requests, each only once, by which the current host fetches all rows and voided attempts
+ * that other replicas have confirmed. If the tables are not replicated, sends none.
  */
 enum server_result link_sync(struct link *link);
 /*
@@ -104,7 +104,10 @@ typedef bool (*link_check)(const struct bytes *answer);
  * answer is right. Returns false if link_again() returns false.
  */
 bool link_query(struct link *link, const char *sql, size_t limit, link_check is_right);
-/* The functions below complete the text of *sql. If memory is lacking, they print a message. */
+/*
+ * link_query_bytes(), link_query_synced() and link_query_count() complete the text of *sql. If
+ * memory is lacking, they print a message and return false.
+ */
 bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /*
  * Like link_query_bytes(), but each try follows link_sync() on the same host. The caller needs this
@@ -135,8 +138,8 @@ void link_inserted(struct link *link);
 
 /*
  * Asks the current host once whether the table has this number of rows of the attempt. A success
- * does not shorten the next pause of link_again(). A result other than SERVER_OK and SERVER_REFUSED
- * is SERVER_ABSENT.
+ * does not shorten the next pause of link_again(). Returns SERVER_OK, SERVER_REFUSED, or
+ * SERVER_ABSENT for any other failure.
  */
 enum server_result link_find_attempt(struct link *link, const char *table, uint64_t source,
 				     uint64_t attempt, uint64_t rows, bool *has_rows);
@@ -346,8 +349,8 @@ struct spool {
 
 /*
  * If the folders exceed the limit, removes the oldest logs that the database has, and then replaces
- * the oldest other logs by their accounts. Logs that are not complete remain, and also a log that a
- * process ships now. "arg" is the struct spool.
+ * the oldest other logs by their accounts. A log remains if it is not complete, if a process ships
+ * it now, or if its account would not be smaller. "arg" is the struct spool.
  */
 void spool_limit(void *arg);
 
@@ -415,7 +418,7 @@ uint64_t fields_note(struct ship_fields *fields, const struct log_type *type, un
 		     enum sqlvalue_kind kind);
 bool fields_register(struct ship_fields *fields, struct link *link);
 
-/* Sends the summary if the log has changed since the previous summary. */
+/* Sends the summary if the log has changed since the previous summary. Returns false on failure. */
 bool summary_send(struct shipment *shipment, enum summary_end end);
 /*
  * Returns whether the database has this summary, and the summary is about all events of the log in

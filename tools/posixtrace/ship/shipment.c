@@ -257,7 +257,7 @@ static bool is_position(const struct bytes *answer)
  * Handles rows of the log in the database which are not the first events of the log. If the log has
  * a position, its tables were made again while a process shipped it. Then these rows are voided,
  * and all events are sent again. Without a position, the rows may be those of another process that
- * ships the log now. Then nothing is shipped.
+ * ships the log now. Then nothing is shipped. Returns true if the rows were voided.
  */
 static bool void_holes(struct shipment *shipment, uint64_t rows, uint64_t next)
 {
