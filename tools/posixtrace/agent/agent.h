@@ -172,10 +172,18 @@ void agent_forget_ends(struct agent *agent);
 
 /* In agent_refused.c: the processes that are not recorded. */
 
-/* Notes that the process found by this search could not be recorded. Prints a new reason. */
+/*
+ * Notes that the process found by this search could not be recorded. Prints a new reason at most
+ * once a minute for each process, but no reason AGENT_NO_LIBRARY. If several processes of a search
+ * lack a stream or a descriptor, only the reason of the first is printed.
+ */
 void agent_note_refused(struct agent *agent, const struct found *found, enum agent_refusal why,
 			const char *reason);
-/* Returns whether the time of the next attempt to record the process has not arrived yet. */
+/*
+ * Returns whether the agent must not try to record the process now: the time of the next attempt
+ * has not arrived yet, or the process lacks a stream or a descriptor, and this search has found
+ * that there is none.
+ */
 bool agent_must_wait(struct agent *agent, const struct found *found);
 /* Forgets the refusal of a process that is recorded now. */
 void agent_forget_recorded(struct agent *agent, const struct found *found);

@@ -473,8 +473,8 @@ static void key_last(struct config_place *place, const struct given *given)
 }
 
 /*
- * The table of all keys. Each key belongs to one kind of section. The third column is true if the
- * key may be given several times; its values form a list.
+ * The table of all keys. The second column has the kinds of sections in which the key may be. The
+ * third column is true if the key may be given several times; its values form a list.
  */
 static const struct key keys[] = {
 	{ "folder", IN_AGENT, false, key_folder },

@@ -4,8 +4,9 @@
  * 0.0.4), in a file for the textfile collector of node_exporter, or by HTTP.
  *
  * While the agent runs, a count never decreases, even when a process ends. The values of labels are
- * the names of sections, event types and spans, with ? for bytes that are not printable ASCII. The
- * number of series is limited; the events of all further names are counted in the series "other".
+ * the names of sections, event types and spans, with ? for quotation marks, backslashes and bytes
+ * that are not printable ASCII. A list has at most METRICS_SERIES series, and then a series "other"
+ * for each section, which counts the events of all further names of this section.
  * Only one thread uses a struct metrics.
  */
 #ifndef POSIXTRACE_AGENT_METRICS_H
@@ -18,7 +19,7 @@
 #include <trace_np.h>
 
 #define METRICS_NAME	128  /* bytes of a label */
-/* the greatest number of series of event types, and also of series of spans */
+/* number of series of event types, and also of series of spans, from which "other" is used */
 #define METRICS_SERIES	4096
 #define METRICS_BUCKETS 8    /* number of buckets; their upper bounds are 1 us, 10 us, ... 10 s */
 

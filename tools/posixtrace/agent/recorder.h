@@ -27,7 +27,7 @@
 
 /*
  * The event that the agent itself records at the beginning of a recording, at a snapshot and at the
- * end. Its data has the reason.
+ * end, and after a time in which the process was not recorded. Its data has the reason.
  */
 #define RECORDER_EVENT	"posixtrace_agent"
 #define RECORDER_SCHEMA "str what; str trigger; str reason"

@@ -674,8 +674,8 @@ static bool account_refused(struct store *store, const char *name,
 }
 
 /*
- * The file is moved within one file system, so logs/ never has an incomplete log. The function adds
- * the log to the counts, so that the folder need not be read again.
+ * The file is moved within one file system, so logs/ never has only a part of the file. The
+ * function adds the log to the counts, so that the folder need not be read again.
  */
 enum store_result store_keep(struct store *store, const struct config *config, const char *name,
 			     const struct store_flight *flight, const char *trigger, char **path)

@@ -108,9 +108,11 @@ enum store_result {
 };
 
 /*
- * Moves a complete log from flight/ to logs/, and stores its new path in *path, which the caller
- * frees. Before the move, it removes the oldest logs until the quota has room for the new log, if
- * the configuration permits it. If the log is not kept, the function prints the reason.
+ * Moves a log that is no longer written from flight/ to logs/, and stores its new path in *path,
+ * which the caller frees. *path is NULL if the log is not moved, or if memory is lacking. Before
+ * the move, the function removes the oldest logs until the quota has room for the new log, if the
+ * configuration permits it. If the log is not kept, the function prints the reason, but the reason
+ * for STORE_LATER only once.
  */
 enum store_result store_keep(struct store *store, const struct config *config, const char *name,
 			     const struct store_flight *flight, const char *trigger, char **path);
