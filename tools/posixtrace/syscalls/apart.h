@@ -14,8 +14,8 @@
 /*
  * Closes all descriptors in fd that are not -1, and sorts fd. Another process, which is not a child
  * of this process, also has these descriptors and closes them last, so this process does not wait.
- * The other process closes all its other descriptors and ignores the signals of the terminal. If it
- * is killed, the kernel closes its descriptors. If it cannot be started, this process waits.
+ * The other process closes all its other descriptors and gets no signals of the terminal. If it is
+ * killed, the kernel closes its descriptors. If it cannot be started, this process waits.
  */
 void apart_close(int *fd, size_t count);
 

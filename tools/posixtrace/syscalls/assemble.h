@@ -16,7 +16,7 @@
 
 #include "syscalls/program.h"
 
-/* Appends an instruction with all its parts. The functions below call this function. */
+/* Appends an instruction with all its parts. The functions below append all instructions by it. */
 static inline void program_put(struct program *program, unsigned code, unsigned to, unsigned from,
 			       int offset, int number)
 {
@@ -170,8 +170,8 @@ static inline void delete_key(struct program *p, int map, int key)
 }
 
 /*
- * Counts a lost record of a kind. All CPUs share the counters, so the addition is atomic. "key" is
- * a place of 4 bytes on the stack, which the appended instructions change.
+ * Counts a loss of the kind "which". All CPUs share the counters, so the addition is atomic. "key"
+ * is a place of 4 bytes on the stack, which the appended instructions change.
  */
 static inline void count_lost(struct program *p, const int *map, int key,
 			      enum syscalls_losses which)

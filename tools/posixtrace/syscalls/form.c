@@ -214,8 +214,9 @@ static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offs
 }
 
 /*
- * Returns a struct timespec or timeval as nanoseconds, or -1 if the piece does not have it. If the
- * seconds are negative, the result is 0; if they are too many for the result, it is INT64_MAX.
+ * Returns a struct timespec or timeval as nanoseconds, or -1 if the piece does not have it. "unit"
+ * is the number of nanoseconds of the unit of its second member. If the seconds are negative, the
+ * result is 0; if they are too many for the result, it is INT64_MAX.
  */
 static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 {
@@ -287,8 +288,9 @@ static const struct form_row *row_of(const struct syscalls_record *record,
 }
 
 /*
- * Appends the arguments of a call to a schema, with the names and types that the kernel describes
- * in the file of the tracepoint. Without this file the names are arg0 to arg5.
+ * Appends the arguments of a call to a schema. Their names are those in the kernel's description of
+ * the tracepoint, and their types follow from the types in C. Without this description, the names
+ * are arg0 to arg5, and the type is x64.
  */
 static void put_arguments(char *schema, size_t room, const char *call)
 {
@@ -574,7 +576,7 @@ static const char *source_of(const struct form_row *row, const char *field)
 	return NULL;
 }
 
-/* Appends a number with the size of the field. */
+/* Appends a number with the size of the field, or with 8 bytes if the field has no such size. */
 static void put_number(struct making *making, const struct posix_trace_field_np *field,
 		       int64_t number)
 {
@@ -584,7 +586,10 @@ static void put_number(struct making *making, const struct posix_trace_field_np 
 	form_put(making, &value, field->size && field->size <= 8 ? field->size : 8);
 }
 
-/* Appends the fields of a type of the library: time, error, and those that the row describes. */
+/*
+ * Appends the fields of a type of the library: time, error, and those that the row describes. All
+ * other fields are 0 or empty.
+ */
 static void put_row(struct making *making, const struct form_type *type,
 		    const struct form_row *row)
 {

@@ -2,10 +2,11 @@
 /*
  * form.h - makes events of system calls.
  *
- * A call that the preload library records, too, becomes an event of the same type with the same
- * fields, so that readers need no special case. Every other call becomes an event sys.NAME. Its
- * fields are the time, the error and the result, the arguments with the names that the kernel gives
- * them, and at most two texts to which arguments point.
+ * A call that form_rows.h lists becomes an event of a type of the preload library with the same
+ * fields, so that readers need no special case. Every other call, and on request also a listed one,
+ * becomes an event sys.NAME. Its fields are the time, the error and the result, the arguments with
+ * the names that the kernel gives them, and for a listed call at most two texts to which arguments
+ * point.
  *
  * Threads  one thread uses these functions.
  */
@@ -27,7 +28,8 @@ struct form_type {
 	char name[FORM_NAME_BYTES];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	struct posix_trace_schema_np schema;
-	const struct form_row *row; /* NULL: the name of the type is sys.NAME */
+	/* NULL: the name of the type is sys.NAME, or the type was made by forms_named() */
+	const struct form_row *row;
 	bool is_used;               /* an event of this type will be written */
 	trace_event_id_t id;        /* only the caller uses it */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * form_rows.h - the system calls that become events of the preload library's types, one line each.
+ * form_rows.h - the system calls that become events of the preload library's types, one row each.
+ * The rows "send" and "recv" also serve the calls sendto() and recvfrom() without an address.
  *
  * 	ROW(call, type, parts, fields)
  *
@@ -19,7 +20,8 @@
  * 	m3      argument 3 in milliseconds, as nanoseconds; -1 if it is negative
  * 	T0, V0  part 0 as struct timespec or timeval in nanoseconds; -1 without the part
  * 	i0:4    the number of 4 bytes at byte 4 of part 0; q0:8 the same with 8 bytes
- * 	F0      the first struct pollfd, in part 0: its descriptor; -1 if argument 1 is 0
+ * 	F0      the descriptor of the first struct pollfd, which is in part 0; -1 without the part,
+ * 	        and if argument 1 is 0
  * 	@0      the text in part 0              $0      the text of known length in part 0
  * 	a0      the socket address in part 0    d0      the bytes of part 0
  * 	n       the name of the call            o       the socket option in arguments 1 and 2

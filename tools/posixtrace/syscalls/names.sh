@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # names.sh COMPILER... - writes a C source with the names of the system calls by their numbers, from
 # the headers of the kernel: those of this processor, and on x86-64 those of 32-bit programs.
-# Numbers must be decimal numbers or macros that are defined as such.
+# Numbers must be decimal numbers less than 512, or macros that are defined as decimal numbers.
+# Other calls get no name.
 table() {
 	header=$1
 	shift

@@ -27,7 +27,7 @@ enum {
 
 /*
  * Loads register 9 with the address of the memory for the record. Stores time, process, thread and
- * kind there.
+ * kind there, and begins without pieces.
  */
 static void begin_record(struct program *p, const int *map, enum syscalls_kind kind)
 {
@@ -47,8 +47,9 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, tid), BPF_REG_1);
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, kind), (int)kind);
 	/*
-	 * The memory still has an earlier record, so these members are cleared. write_call() later
-	 * stores the call's number.
+	 * The memory still has an earlier record, so these members are cleared. write_call() and
+	 * program_dead() later store the number. The members that are not cleared have a meaning
+	 * only in records for which they are stored.
 	 */
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), 0);
 	for (int i = 0; i < SYSCALLS_PIECES; i++)
@@ -220,8 +221,9 @@ static void write_call(struct program *p, const int *map, enum syscalls_kind kin
 /* ------------------------------------------------------------------ the programs */
 
 /*
- * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. If the map
- * has no room for the call, the call is lost, because the program of exits does not find it.
+ * Keeps the call until it returns, and writes a record SYSCALLS_ENTER if the plan of the call
+ * requests it. thread_info.status shows whether it is a 32-bit call. If the map has no room for the
+ * call, the call is counted as lost, because the program of exits does not find it.
  */
 void program_enter(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -366,7 +368,7 @@ void program_exec(struct program *p, const int *map, const struct program_fields
 
 /*
  * Removes a thread that ends, and with the last thread also its process, from the maps. If the
- * kernel's record lacks the field group_dead, the end of the first thread counts as the end of the
+ * kernel's record lacks the field group_dead, the end of the main thread counts as the end of the
  * process.
  */
 void program_dead(struct program *p, const int *map, const struct program_fields *fields,

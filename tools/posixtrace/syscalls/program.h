@@ -15,8 +15,9 @@ struct program {
 };
 
 /*
- * A call that has begun, in the form in which the programs keep it. args[6] is the result. args[7]
- * is a large number, which is used as the length of a part of memory if no argument has the length.
+ * A call that has begun, in the form in which the programs keep it. args[6] is the result, or 0 if
+ * the call has not returned or the result is negative. args[7] is a large number, which is used as
+ * the length of a part of memory if no argument has the length.
  */
 struct program_open {
 	uint64_t begin_ns;

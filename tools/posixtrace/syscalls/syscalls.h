@@ -16,8 +16,8 @@
  * While the programs are attached, every system call of every process on the machine is slower.
  *
  * Threads  one thread uses these functions.
- * Errors   functions that return a text return NULL for success, otherwise a constant text for the
- *          user.
+ * Errors   syscalls_begin() and syscalls_refusal() return NULL for success, otherwise a constant
+ *          text for the user.
  */
 #ifndef POSIXTRACE_SYSCALLS_SYSCALLS_H
 #define POSIXTRACE_SYSCALLS_SYSCALLS_H
@@ -30,7 +30,7 @@
 
 #define SYSCALLS_PIECES      3    /* number of parts of memory that a record can have */
 #define SYSCALLS_PIECE_BYTES 4096 /* greatest number of bytes of a piece */
-#define SYSCALLS_NUMBERS     512  /* greater than the number of each call of the kernel */
+#define SYSCALLS_NUMBERS     512  /* greater than the number of each call that has a name */
 #define SYSCALLS_UNREAD      UINT32_MAX
 
 enum syscalls_kind {
@@ -45,7 +45,9 @@ enum syscalls_kind {
 
 /*
  * A record that the programs write. The copied parts of memory follow it without gaps. They are the
- * pieces of the record.
+ * pieces of the record. The members begin_ns, result, arg and is_32bit describe calls. In a record
+ * of another kind they may have any value, unless the comment on this kind says more. The result of
+ * SYSCALLS_ENTER may have any value, too.
  */
 struct syscalls_record {
 	/* times of the record and of the beginning of the call, by CLOCK_MONOTONIC */
@@ -61,8 +63,8 @@ struct syscalls_record {
 
 /*
  * A part of memory that the programs copy. In the array "args" of struct program_open, args[arg] is
- * the address of the part. Its length is args[length_arg], but at most "limit". A text ends at its
- * NUL.
+ * the address of the part. The length of SYSCALLS_BYTES is args[length_arg], but at most "limit". A
+ * text ends at its NUL, and has at most SYSCALLS_PIECE_BYTES bytes.
  */
 struct syscalls_fetch {
 	uint8_t kind; /* SYSCALLS_NOTHING, ... */
@@ -83,7 +85,7 @@ struct syscalls_plan {
 
 /*
  * The number of plans: one for each number of 64-bit calls, then one for each number of 32-bit
- * calls.
+ * calls. A greater number uses the last plan of these calls.
  */
 #define SYSCALLS_PLANS (2 * SYSCALLS_NUMBERS)
 
@@ -137,7 +139,10 @@ const char *syscalls_refusal(void);
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope);
 
-/* Passes each record that has arrived to take(). "piece" points to the memory behind the record. */
+/*
+ * Passes each record that has arrived to take(). "piece" points to the pieces of the record, which
+ * have "bytes" bytes together.
+ */
 void syscalls_look(struct syscalls *syscalls,
 		   void (*take)(void *arg, const struct syscalls_record *record,
 				const unsigned char *piece, size_t bytes),
@@ -149,7 +154,7 @@ bool syscalls_follows(const struct syscalls *syscalls, pid_t pid);
 /*
  * Returns a process that is being recorded. If "pid" is 0, this is the first such process,
  * otherwise it is the process behind "pid". Returns 0 behind the last process. Between two calls,
- * processes may begin and end.
+ * processes may begin and end. If "pid" has ended, the function returns the first process again.
  */
 pid_t syscalls_next(const struct syscalls *syscalls, pid_t pid);
 
