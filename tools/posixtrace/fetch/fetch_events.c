@@ -23,7 +23,7 @@
 #define ROW_BYTES     64     /* bytes of an event without its data, at most */
 #define LARGE_BYTES   ((uint64_t)16 << 20) /* a request for more bytes has a limit of events */
 #define SURVEY_BYTES  ((size_t)1 << 28)
-#define DATA_MOST     ((uint64_t)1 << 28) /* no event has as many bytes of data */
+#define DATA_MOST     ((uint64_t)1 << 28) /* no event has more bytes of data */
 
 /*
  * Begins a statement about the events of a part whose numbers are at least "first" and less than
@@ -62,8 +62,9 @@ static struct fetch_type *type_of_id(struct fetch_types *types, uint64_t id)
 }
 
 /*
- * Asks for the types of the events. If the log has grown since its summary was written, events may
- * have a type that the summary does not list.
+ * Asks for the types of the events, their number, which becomes *events, and the length of their
+ * longest data. If the log has grown since its summary was written, events may have a type that the
+ * summary does not list. Such a type is added to the types of the log.
  */
 static bool survey_types(struct fetch_making *making, const struct fetch_part *part,
 			 uint64_t *events)
@@ -205,8 +206,8 @@ static bool say_unwritten(const struct fetch_making *making, uint64_t seq, int e
 }
 
 /*
- * Writes the events of an answer. The numbers must increase and must be in the slices, so no event
- * is written twice. *first becomes the number of the last event + 1.
+ * Writes the events of an answer. Their numbers must increase, and must be at least *first and less
+ * than "end", so no event is written twice. *first becomes the number of the last event + 1.
  */
 static bool write_events(struct fetch_making *making, uint64_t *first, uint64_t end,
 			 uint64_t events)

@@ -278,7 +278,9 @@ static bool matches_name(const char *pattern, const char *name)
 	       (slash && !strchr(pattern, '/') && !fnmatch(pattern, slash + 1, 0));
 }
 
-/* Returns true if the pattern [HOST:]NAME matches the log. Both parts may contain colons. */
+/*
+ * Returns true if the pattern [HOST:]NAME or HOST: matches the log. Both parts may contain colons.
+ */
 static bool matches_log(char *pattern, const struct fetch_log *log)
 {
 	bool matches = matches_name(pattern, log->log);
@@ -294,8 +296,8 @@ static bool matches_log(char *pattern, const struct fetch_log *log)
 }
 
 /*
- * Returns true if the operand [HOST:]NAME[@UUID] chooses the log. UUID consists of at least 4
- * digits.
+ * Returns true if the operand [HOST:][NAME][@UUID] chooses the log. UUID consists of at least the
+ * first 4 digits of the log's UUID.
  */
 static bool chooses_log(char *operand, const struct fetch_log *log)
 {
@@ -347,7 +349,7 @@ static const char *last_part(const char *name)
 	return slash ? slash + 1 : colon ? colon + 1 : name;
 }
 
-/* Prints that an operand chooses no log, with the most similar name. */
+/* Prints that an operand chooses no log, and a similar name if there is one. */
 static int say_no_log(const char *operand)
 {
 	struct nearest nearest;
@@ -362,7 +364,7 @@ static int say_no_log(const char *operand)
 	return TOOL_FAILURE;
 }
 
-/* Prints why no log is chosen, and the range of times of the logs. */
+/* Prints why no log is chosen. If the hosts have logs, prints the range of times of these logs. */
 static int say_none(void)
 {
 	const struct at *at = fetch.at;

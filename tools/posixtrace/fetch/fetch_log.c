@@ -54,7 +54,7 @@ static int begin_log(struct fetch_making *making, int fd)
 /*
  * Passes the numbers, names and schemas of the types to the composer, which already knows the
  * standard's types. The function omits a text that is not a schema, because a reader of the log
- * would ignore it, too.
+ * would ignore it, too. Returns 0 or an error number.
  */
 static int name_types(struct fetch_making *making)
 {
@@ -330,8 +330,8 @@ static bool check_ledger(struct fetch_making *making, struct account *account)
 
 /*
  * Writes the losses. The ledger in the database belongs to the whole log. The times of the losses
- * are not known. So the function writes all losses, even if not all events are fetched. In that
- * case it prints a message about this.
+ * are not known. So the function writes all losses, even if not all events are fetched. If there
+ * are losses in that case, it prints a message about this. Returns false after it printed an error.
  */
 static bool add_losses(struct fetch_making *making)
 {
@@ -361,7 +361,7 @@ static bool add_losses(struct fetch_making *making)
 
 /* ------------------------------------------------------------------ the log */
 
-/* Prints why there are no events. This is not an error, because the log exists. */
+/* If the options choose no event, prints this. It is not an error, because the log exists. */
 static void say_empty(const struct fetch_making *making)
 {
 	if (making->part[1].events || making->is_all)
@@ -487,11 +487,12 @@ static void store_symbols(trace_id_t trid)
 }
 
 /*
- * The shipper has found the functions on the host of the program. The tool asks once for each
- * address, and only for the range of times. It asks for the functions of events only if the command
- * shows them, because this request reads many columns. A sample has the address of an instruction,
- * and so has the beginning of its stack. After an error a message is printed, and addresses remain
- * without names.
+ * The command ship has found the functions on the host of the program. The tool sends two requests,
+ * whose answers do not repeat equal rows. The first request asks for the functions of the events in
+ * the range of times. It is sent only if the command shows these functions, because it reads many
+ * columns. The second request asks for the functions of all call stacks of the log. The address of
+ * a sample is that of an instruction, and the address of every other event is a return address.
+ * After an error a message is printed, and addresses remain without names.
  */
 void fetch_symbols(const struct fetch_log *log, struct logfile *file)
 {

@@ -26,7 +26,8 @@
 struct fetch_log {
 	/*
 	 * HOST:LOG, or HOST:LOG@UUID if several logs have the name HOST:LOG; no other log has the
-	 * same name
+	 * same name. UUID has the first digits, or all digits if these are not enough. If all
+	 * digits are not enough, @ and "source" follow.
 	 */
 	char *name;
 	char *host, *log, *stream, *clock;
@@ -98,7 +99,10 @@ char *fetch_copy(struct fetch_row *row);
 
 /* ------------------------------------------------------------------ fetch_find.c */
 
-/* Finds the logs that the operands and the options choose. Returns a status of the tool. */
+/*
+ * Finds the logs that the operands and the options choose, and stores their names in fetch.at.
+ * Returns a status of the tool.
+ */
 int fetch_find(char **operand, size_t operands);
 void fetch_free_logs(void);
 
@@ -141,7 +145,7 @@ struct fetch_part {
 
 /*
  * Appends the conditions of both parts. If the first part gets no condition, it has no events.
- * *is_all becomes true if all events of the log are chosen.
+ * *is_all becomes true if no condition excludes an event of the log, and otherwise false.
  */
 void fetch_conditions(const struct fetch_log *log, const struct fetch_types *types,
 		      struct fetch_part part[2], bool *is_all);
@@ -166,8 +170,8 @@ struct fetch_making {
 };
 
 /*
- * Counts the events of a part, and adds types that the summary does not list. Returns false after
- * it printed an error.
+ * Counts the events of a part in each slice, adds types that the summary does not list, and updates
+ * "longest". Returns false after it printed an error.
  */
 bool fetch_survey(struct fetch_making *making, struct fetch_part *part);
 

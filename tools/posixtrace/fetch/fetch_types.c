@@ -101,8 +101,8 @@ static bool is_support(const struct fetch_types *types, const struct fetch_type 
 }
 
 /*
- * Appends the text "before", a list of type ids such as (1, 2, 3), and the text "after". If no type
- * is chosen, it appends nothing.
+ * Appends the text "before", a list of type ids such as 1, 2, 3, and the text "after". If no type
+ * is chosen, it appends nothing and returns false.
  */
 static bool put_types(const struct fetch_types *types, const char *before, const char *after,
 		      bool (*chooses)(const struct fetch_types *types,
@@ -141,8 +141,9 @@ static bool is_excluded(const struct fetch_types *types, const struct fetch_type
 }
 
 /*
- * Appends the condition that the number in a column is in a list of the options. If events are
- * paired, their other half may have another process or thread, so no condition is appended.
+ * Appends the condition that the number in a column is in a list of the options, or that the
+ * command needs all events of the type. If events are paired, their other half may have another
+ * process or thread, so no condition is appended. Returns whether a condition was appended.
  */
 static bool put_numbers(const struct fetch_types *types, const char *column,
 			const struct choose_numbers *numbers, struct bytes *sql)
