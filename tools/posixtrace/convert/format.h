@@ -12,8 +12,9 @@
  * 			in any order, each any number of times
  * 	fmt_finish	once
  *
- * Each fmt_ function calls the sink's function of the same name, if the sink has it; fmt_finish()
- * calls the sink's "end". The first function that is called after the sink's "open" is "begin". If
+ * Each of these functions calls the sink's function of the same name, if the sink has it, except
+ * that fmt_event() passes unselected events to "unwanted" and fmt_finish() calls the sink's "end".
+ * The first function that is called after the sink's "open" is "begin". If
  * a source calls fmt_type() before fmt_begin(), the sink gets these types after its "begin". All
  * arguments are valid during the call only, except types, which exist as long as the flow.
  *
@@ -84,13 +85,14 @@ struct fmt_facts {
 	uint64_t lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
-/* An event type. A sink may keep its own data for types in an array by index. */
+/* Whether the events of a type begin or end spans. */
 enum fmt_phase {
 	FMT_MARK,
 	FMT_BEGIN, /* begins a span; an event of phase FMT_END with the same span name ends it */
 	FMT_END
 };
 
+/* An event type. A sink may keep its own data for types in an array by index. */
 struct fmt_type {
 	size_t index;           /* 0, 1, 2 ... in order of appearance */
 	/* 1 to 1023: the type's number in a log; 0: the source has no such number */
@@ -111,10 +113,10 @@ struct fmt_type {
 };
 
 /*
- * The span of an event, by the rules of spans/pairing.h. Only sinks that scan get spans. Spans of
- * one lane do not cross. A span without a key belongs to the event's thread, and lane 0 is the lane
- * of the thread's own calls. A span with a key belongs to the process. For spans with a key, each
- * name has separate lanes. The spans of such a lane do not overlap.
+ * The span of an event, by the rules of spans/pairing.h. Only sinks with FMT_SCANS_SPANS get spans.
+ * Spans of one lane do not cross. A span without a key belongs to the event's thread, and lane 0 is
+ * the lane of the thread's own calls. A span with a key belongs to the process. For spans with a
+ * key, each name has separate lanes, and the spans of one of these lanes do not overlap.
  */
 struct fmt_span {
 	enum fmt_part {
@@ -263,7 +265,7 @@ struct format {
 	const char *name;
 	const char *summary;
 	const char *suffix;     /* "json": file names that select this sink; NULL: none */
-	const struct option_row *options; /* rows with the values above; NULL: none */
+	const struct option_row *options; /* rows with FMT_OPTION and so on; NULL: none */
 
 	/*
 	 * The functions of the format as a source. If "detect" is NULL, only --from selects the
@@ -320,7 +322,10 @@ struct format {
 
 /* ------------------------------------------------------------------ for sources */
 
-/* The following functions call the sink. Each returns false if the source must stop. */
+/*
+ * The functions up to fmt_finish() call the sink, except fmt_wants_lines(), fmt_source_is() and
+ * fmt_sink_is(). Each function that calls the sink returns false if the source must stop.
+ */
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts);
 /* sets event->span during the call */
 bool fmt_event(struct fmt_flow *flow, struct fmt_event *event);
@@ -329,6 +334,7 @@ bool fmt_object(struct fmt_flow *flow, const struct fmt_object *object);
 bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost);
 bool fmt_note(struct fmt_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool fmt_line(struct fmt_flow *flow, const char *line, size_t len);
+/* Returns whether the sink wants lines of the source's own listing. */
 bool fmt_wants_lines(const struct fmt_flow *flow);
 /* Returns whether the source, or the sink, is the format of that name. */
 bool fmt_source_is(const struct fmt_flow *flow, const char *name);

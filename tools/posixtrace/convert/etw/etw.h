@@ -4,13 +4,13 @@
  * order of time. The layouts come from Microsoft's evntrace.h and evntcons.h, and from observed
  * files. posixtrace-convert(1) lists the codes of findings.
  *
- * Memory    One buffer for each processor, and 32 bytes for each buffer of the file. If the records
- *           of a processor are out of order, also 40 bytes for each record, and all decompressed
- *           buffers, at most 512 MiB.
+ * Memory    One buffer for each processor, 32 bytes for each buffer of the file, and the
+ *           descriptions of payloads. If the records of a processor are out of order, also 40 bytes
+ *           for each record, and all decompressed buffers, at most 512 MiB.
  * Input     Hostile. Every offset is checked before it is used. No field of the file alone decides
  *           how much memory is allocated.
- * Errors    0 or an error number. A finding has the code of a fault, E01 to E26, and the offset of
- *           the fault.
+ * Errors    Functions that can fail return 0 or an error number, unless their comments state other
+ *           results. A finding has the code of a fault, E01 to E26, and the offset of the fault.
  * Units     Offsets and sizes in bytes; stamps in ticks of the log's clock; times in nanoseconds.
  * Order     All numbers in an ETL file are little endian.
  */
@@ -49,7 +49,7 @@ enum etw_clock { ETW_CLOCK_PERFORMANCE = 1, ETW_CLOCK_SYSTEM = 2, ETW_CLOCK_CPU 
 struct etw_options {
 	uint64_t frequency;     /* 0: as in the log */
 	unsigned clock;         /* 0: as in the log */
-	bool resync;            /* assume the usual size for a buffer without a size */
+	bool resync;            /* assume the usual size for a buffer with an impossible size */
 };
 
 /* The log file header, in the first record of the file. */
@@ -136,10 +136,7 @@ int etw_record(const unsigned char *p, size_t size, struct etw_record *record, c
 /* Returns whether the record is about the log itself, and is not an event. */
 bool etw_is_about_log(const struct etw_record *record);
 
-/*
- * Stores the text of the 16 bytes of a GUID in a log, such as
- * bbccf6c1-6cd1-48c4-80ff-839482e37671.
- */
+/* Stores a GUID, as a log contains it, as text: bbccf6c1-6cd1-48c4-80ff-839482e37671. */
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
 
 /* Returns the short name of a known class, or NULL. */

@@ -32,8 +32,8 @@ struct list { /* the state of etw_list_buffers() */
 };
 
 /*
- * Adds the buffer at the offset "at". If the log does not have the processor of the buffer, a
- * finding reports this, and the buffer is read nevertheless.
+ * Adds the buffer at the offset "at". A buffer of a processor that the log does not have is added,
+ * too, and a finding reports the first one. Returns 0 or ENOMEM.
  */
 static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
 {

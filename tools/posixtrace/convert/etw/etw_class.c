@@ -76,7 +76,7 @@ void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEX
 		 g[12], g[13], g[14], g[15]);
 }
 
-/* A linear search in 38 entries is fast enough. A name is made only once for each event type. */
+/* A linear search in 38 entries is fast enough. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 {
 	char text[ETW_GUID_TEXT];
@@ -88,7 +88,7 @@ const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 	return NULL;
 }
 
-/* A record without a GUID has a group, which is the number of a class of the kernel. */
+/* Returns the name of the kernel's class with that group, or NULL if the group is unknown. */
 const char *etw_group_name(unsigned group)
 {
 	return group < GROUPS ? classes[group].name : NULL;

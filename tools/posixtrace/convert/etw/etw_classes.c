@@ -3,9 +3,9 @@
  * etw_classes.c - chooses the ETW class and type for each event type of an exported log.
  *
  * Two types whose names are a pair, such as x_begin and x_end, become START and END of one class,
- * so that readers of ETW show spans. Each type without such a partner has a separate class. The
- * GUID of a class is computed from the name (etw_guid5.c), so equal names have equal classes in all
- * exports.
+ * so that readers of ETW show spans. Each other type of the program has a separate class. The
+ * events of the stream itself share one class. The GUID of a class is computed from the name of the
+ * type or, for a pair, from the common beginning of the two names (etw_guid5.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +98,8 @@ static void system_class(unsigned id, struct etw_class *class)
 }
 
 /*
- * Fills the class of one type. A type without a number gets a number above the numbers of the
- * standard.
+ * Fills the class of one type. A type without an id gets an id above the ids of the predefined
+ * types.
  */
 static void find_class(const struct names *names, const struct fmt_type *type,
 		       struct etw_class *class)

@@ -128,7 +128,10 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	return 0;
 }
 
-/* Stores the next record and returns true. Records are aligned to 8 bytes. */
+/*
+ * Stores the next record and returns true. Returns false behind the last record, or if the next
+ * record is damaged. Records are aligned to 8 bytes.
+ */
 bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		      struct etw_content *content, struct etw_record *record, struct findings *f)
 {

@@ -12,8 +12,13 @@
 
 #define ETW_COST_THREADS 65536
 
-#define ETW_COST_NONE    (-1) /* no CPU time in the record, or the first record of its thread */
-#define ETW_COST_UNKNOWN (-2) /* the CPU time has decreased: a new thread has the same id */
+/* the record has no CPU time or no thread, or there is no earlier record of the thread to compare */
+#define ETW_COST_NONE    (-1)
+/*
+ * the CPU time has decreased, because a new thread has the same id; or the log lacks the frequency
+ * of the processor
+ */
+#define ETW_COST_UNKNOWN (-2)
 
 struct etw_costs;
 

@@ -3,9 +3,10 @@
  * etw_decode.c - makes schemas from layouts, and decodes payloads by them.
  *
  * The same walk over the fields makes a schema, or data, or text, so schema and data have the same
- * columns. A struct that is no array has a column for each member. An array has a single column,
- * which is a text. The layouts come from the file and are hostile: structs may contain each other,
- * and counts may be huge. A budget bounds the walk.
+ * columns. A member of a struct that is no array has its own column. An array has a single column,
+ * which is a text. Fields for which the schema has no column are in the text "more". The layouts
+ * come from the file and are hostile: structs may contain each other, and counts may be huge. A
+ * budget bounds the walk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static void begin_more(struct walk *w, const char *name)
 
 /*
  * Stores a count or a length that is a constant or the value of another field. Returns false for
- * any other rule.
+ * any other rule, and for a field that does not exist.
  */
 static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, uint64_t *number)
 {
@@ -128,7 +129,7 @@ static bool spend_visit(struct walk *w)
 
 /*
  * Reads one value of the payload into w->scratch. The function keeps a number, because later fields
- * may use it as a count or a length.
+ * may use it as a count or a length. Returns false if the value cannot be read.
  */
 static bool take_value(struct walk *w, unsigned index)
 {
@@ -342,8 +343,9 @@ int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room
 }
 
 /*
- * Decodes one payload. The budget grows with the size of the payload, so that a valid payload never
- * exceeds the budget. After a failure the caller ignores the bytes that were appended.
+ * Decodes one payload. The budget grows with the size of the payload, so that it is large enough
+ * for a payload whose elements have at least one byte each. After a failure the caller ignores the
+ * bytes that were appended.
  */
 static enum etw_decoded etw_decode_decode(struct walk *w, const struct etw_decoding *decoding)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_describe.c - keeps the descriptions that a log contains, sorted by provider, event and
- * version.
+ * etw_describe.c - keeps the descriptions that a log contains: layouts by provider, event and
+ * version, maps by provider and name, and manifests by provider.
  */
 #include "convert/etw/etw_describe.h"
 
@@ -298,7 +298,7 @@ static bool is_manifest(const struct etw_record *r)
 /*
  * Keeps one piece of a manifest. Pieces may come in any order and more than once. All pieces of a
  * manifest must agree on the number of pieces. The number of pieces is at most 256, which bounds
- * the memory.
+ * the memory. Returns false if memory is lacking.
  */
 static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {

@@ -59,11 +59,14 @@ bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ET
 void etw_describe_drop(struct etw_describe *describe, struct etw_layout *layout);
 /*
  * Adds a map of a provider and becomes the owner of the map. Fields may use the name before the map
- * is added.
+ * is added. Returns false if memory is lacking.
  */
 bool etw_describe_map(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      const char *name, struct etw_map *map);
-/* Notes that the map with this name has the names of the field's values. */
+/*
+ * Notes that the map with this name has the names of the field's values. Returns false if memory is
+ * lacking.
+ */
 bool etw_describe_use_map(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name);
 
@@ -83,7 +86,10 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why);
 
-/* Reads the XML manifest of an EventSource. This function exists only in a build with expat. */
+/*
+ * Reads the XML manifest of an EventSource. This function exists only in a build with expat.
+ * Returns false after a failure, with *why as for etw_event_info().
+ */
 bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		  const char *text, size_t size, const char **why);
 

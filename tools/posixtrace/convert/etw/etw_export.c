@@ -97,8 +97,8 @@ static int compare_wide(const void *a, const void *b)
 }
 
 /*
- * Stores a number for a thread with a handle of ID_WIDE or more in *id. Such threads are numbered
- * in the order of their first use.
+ * Stores in *id the number of a thread whose handle is ID_WIDE or more. Such threads are numbered
+ * in the order of their first use. Returns 0 or ENOMEM.
  */
 static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 {
@@ -123,9 +123,9 @@ static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 }
 
 /*
- * ETW has 32 bits for the number of a thread. The function stores the system's number of the thread
- * if the event has it. Otherwise it stores the handle if it is less than ID_WIDE, and a new number
- * if it is not.
+ * ETW has 32 bits for the number of a thread. If the event has the system's number of the thread,
+ * the function stores that number. Otherwise it stores the handle, or the number from wide_id() if
+ * the handle is ID_WIDE or more. Returns 0 or ENOMEM.
  */
 static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t *id)
 {
@@ -169,7 +169,7 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 
 /*
  * Reads the next bytes of the temporary file. The function uses a buffer, because there are many
- * short events.
+ * short events. Returns 0 or an error number.
  */
 static int read_spool(struct etw_sink *s, void *to, size_t len)
 {
@@ -296,8 +296,9 @@ static int put_log(struct etw_sink *s, int64_t start)
 
 /*
  * Writes the registry, the events, the end of the registry and, into the first buffer of the file,
- * the header. FILETIME has steps of 100 ns, so the start is rounded down, and stamps count from the
- * rounded time.
+ * the header. For a log that was imported from ETW, etw_rewrite_end() writes the header instead.
+ * FILETIME has steps of 100 ns, so the start is rounded down. Stamps that are not FILETIMEs
+ * themselves count from the rounded time.
  */
 int etw_sink_end(void *context, const struct fmt_end *end)
 {

@@ -60,8 +60,8 @@ int etw_registry_begin(struct etw_sink *sink, const struct etw_class *classes, i
 int etw_registry_end(struct etw_sink *sink, const struct fmt_end *end, int64_t stamp);
 
 /*
- * Returns whether the log was imported from ETW. If the first event is the kept header of such a
- * log, the function uses this header.
+ * Returns whether the sink writes the original records of a log that was imported from ETW. This is
+ * so if the first event has the header of that log; the function then uses this header.
  */
 bool etw_rewrite_wants(struct etw_sink *sink, const struct fmt_event *event);
 int etw_rewrite_event(struct etw_sink *sink, const struct fmt_event *event);

@@ -247,8 +247,9 @@ static bool put_event(struct import *im, const struct etw_record *r)
 }
 
 /*
- * Reads all events in order of time. The variable "more" is -1 after an error of the walk, and -2
- * if the sink has stopped.
+ * Passes all events in order of time, except those of greater levels. The variable "more" is -1
+ * after an error of the walk, and -2 if the sink has refused the last pending event. Returns false
+ * after an error.
  */
 static bool put_events(struct import *im)
 {

@@ -4,7 +4,7 @@
  *
  * The names of fields come from Microsoft's documentation of the MOF classes ("NT Kernel Logger").
  * A row is valid for its version of the class and for later versions, up to the version of the next
- * row for the same type. A payload that is longer than its row comes from a later version, and only
+ * row for the same type. A payload that is longer than its row may come from a later version; only
  * its first fields are decoded. A payload that is shorter than its row is not decoded.
  */
 #include <stdio.h>
@@ -315,8 +315,8 @@ static const struct {
 };
 
 /*
- * Returns the key of a class whose subjects may begin in one thread and end in another, or NULL.
- * Stores the role of the type.
+ * Returns the key of a class whose subjects may begin in one thread and end in another, and stores
+ * the role of the type. Returns NULL for any other class.
  */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role)
 {

@@ -5,11 +5,12 @@
  * A layout comes from one of four sources: the TraceLogging item of a record, a TRACE_EVENT_INFO
  * that a merge has put into the log, the manifest that an EventSource has written, or the table of
  * the kernel's public classes. The decoded data has a schema for posix_trace_schema_parse_np().
- * Numbers keep their size, pointers become x64, and texts become UTF-8 with a NUL.
+ * Integers keep their size, except that pointers become x64 and SIZE_T becomes u64. Texts become
+ * UTF-8 with a NUL.
  *
  * Input     Layouts and payloads are hostile: every index and length is checked before its use.
- * Memory    A layout is at most as large as its description. The member "most" of struct
- *           etw_decoding limits a decoded payload.
+ * Memory    A layout has at most ETW_FIELDS_MAX fields. The member "most" of struct etw_decoding
+ *           limits a decoded payload.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H
 #define POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H
@@ -43,7 +44,7 @@ enum etw_out {
 	ETW_OUT_NTSTATUS = 31, ETW_OUT_HRESULT = 32, ETW_OUT_CODE_POINTER = 37
 };
 
-/* The source of the number of a field's elements, or of an element's length. */
+/* Where the count of the elements of a field, or the length of one element, comes from. */
 enum etw_rule {
 	ETW_RULE_NONE,          /* one element, with the length of the type */
 	ETW_RULE_FIXED,         /* a constant */

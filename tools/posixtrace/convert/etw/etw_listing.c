@@ -103,7 +103,8 @@ static bool list_span(struct etw_listing *listing, const struct etw_span *span, 
 /*
  * The line of a record begins with "R", the line of a span with "S", the line of an open span with
  * "!", and the line of the sum with "=". Offsets count from the beginning of the file, so that a
- * user can find the record in a hex editor.
+ * user can find the record in a hex editor. A record of a compressed buffer has the offset of the
+ * buffer.
  */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
 	      const char *fields, int64_t time_ns)

@@ -71,8 +71,8 @@ static void read_fields(struct etw_log *log, const struct etw_record *r)
 }
 
 /*
- * Applies --etw-clock and --etw-freq, and refuses a clock without a frequency, because each
- * conversion of a stamp would divide by 0.
+ * Applies --etw-clock and --etw-freq. Refuses an unknown clock. Also refuses a clock without a
+ * frequency, because each conversion of a stamp would divide by 0.
  */
 static int check_clock(struct etw_file *file, struct findings *f)
 {

@@ -46,7 +46,10 @@ static bool has_grown(struct reading *m, size_t len, bool has_memory)
 		 ? &(m)->manifest.list.at[(m)->manifest.list.len++] \
 		 : NULL)
 
-/* Returns the last template that was begun. The elements "data" and "struct" belong to it. */
+/*
+ * Returns the last template that was begun, or NULL. The elements "data" and "struct" belong to
+ * this template.
+ */
 static struct manifest_template *last_template(const struct reading *m)
 {
 	size_t len = m->manifest.templates.len;
@@ -364,8 +367,8 @@ static void free_manifest(struct manifest *m)
 }
 
 /*
- * Parses the text in one call and joins its elements. If the manifest has a fault, *why becomes its
- * text. If memory is lacking, *why becomes NULL.
+ * Parses the text in one call and joins its elements. If the manifest has a fault, *why describes
+ * the fault. If memory is lacking, *why becomes NULL.
  */
 bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		  const char *text, size_t size, const char **why)

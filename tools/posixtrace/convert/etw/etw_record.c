@@ -2,9 +2,10 @@
 /*
  * etw_record.c - reads one record: its kind of header, and the fields of that header.
  *
- * Byte 3 of a record is the marker, and byte 2 is the header type (evntrace.h:
- * TRACE_HEADER_TYPE_*). The offset of the size depends on the header type. Each function reads only
- * fields within the least size of its header, which etw_record() has checked.
+ * Byte 3 of a record is the marker. Byte 2 is the header type (evntrace.h: TRACE_HEADER_TYPE_*),
+ * except in a WPP message. The offset of the size depends on the header type. etw_record() checks
+ * that a record has the least size of its header. The functions that read further fields check the
+ * size themselves.
  */
 #include <string.h>
 
@@ -51,8 +52,8 @@ static int etw_record_fault(const char **why, int code, const char *text)
 }
 
 /*
- * If a record has no thread or process, the kernel writes -1 as its number. This function stores 0
- * instead.
+ * If a record has no thread or no process, the kernel writes -1 in place of the number. This
+ * function stores 0 instead.
  */
 static void read_ids(struct etw_record *r, size_t tid_at, size_t pid_at)
 {
@@ -101,8 +102,8 @@ static void read_system(struct etw_record *r)
 }
 
 /*
- * Extended items of 8 bytes follow a PERFINFO header. The upper byte of the version is the number
- * of these items.
+ * Extended items of 8 bytes follow a PERFINFO header. Bits 8 to 10 of the version are the number of
+ * these items, and bit 15 means one item more. Returns false if the record is too short for them.
  */
 static bool read_perfinfo(struct etw_record *r)
 {
@@ -166,8 +167,8 @@ static bool read_items(struct etw_record *r)
 }
 
 /*
- * Reads the header of an event of a provider (EVENT_HEADER). CPU times and extended items are valid
- * only if a flag is set.
+ * Reads the header of an event of a provider (EVENT_HEADER). One flag means that extended items
+ * follow. Two other flags mean that the CPU times are not valid.
  */
 static void read_event(struct etw_record *r)
 {
@@ -190,7 +191,10 @@ static void read_event(struct etw_record *r)
 	}
 }
 
-/* A WPP message has only the fields whose flags are set, in this order. */
+/*
+ * A WPP message has only the fields whose flags are set, in this order. With a component it has no
+ * GUID. Returns false if the record is too short for its fields.
+ */
 static bool read_message(struct etw_record *r)
 {
 	size_t at = 8;

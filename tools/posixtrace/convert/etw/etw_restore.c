@@ -3,10 +3,11 @@
  * etw_restore.c - restores the log from which an export was made.
  *
  * The records of the registry, before and behind the events, have the attributes and types of that
- * log. The payload of each event begins with a prefix: the type, the truncation status, the thread
- * and the address of the event. In an export made with --etw-plain, the payload is only the data,
- * and the class and type of the record identify the event type. An export may be forged, so its
- * content is checked like any other input.
+ * log. By default, the payload of each event begins with a prefix: the type, the truncation status,
+ * the thread and the address of the event. In an export made with --etw-plain, the payload is only
+ * the data, and the class and type of the record identify the event type. An export may be forged,
+ * so its content is checked like any other input. A function that passes something to the flow
+ * returns false if the conversion must end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +79,10 @@ static bool take_text(const unsigned char **p, const unsigned char *end, char *t
 	return true;
 }
 
-/* Sets the attributes. The functions of the library refuse invalid values. */
+/*
+ * Sets the attributes. The functions of the library refuse invalid values. Returns 0 or the error
+ * number of the function that refused.
+ */
 static int set_attr(struct fmt_facts *facts, const unsigned char *p)
 {
 	int err = posix_trace_attr_init(&facts->attr);
@@ -135,8 +139,8 @@ static bool restore_stream(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Makes room in the array of types for a type with this number. The limit for the number bounds the
- * array, because a hostile number could demand any size.
+ * Makes room in the array of types for a type with this id. A hostile id could demand any size, so
+ * the function refuses great ids. Returns false if the id is refused or memory is lacking.
  */
 static bool make_room(struct restore *re, uint32_t id)
 {
@@ -144,8 +148,8 @@ static bool make_room(struct restore *re, uint32_t id)
 }
 
 /*
- * Keeps the class of a type. The class determines the type of a plain event. If memory is lacking,
- * plain events of this class have no type.
+ * Keeps the class and type that the records of an event type have, for find_class(). If memory is
+ * lacking, find_class() does not find this event type.
  */
 static void keep_class(struct restore *re, const unsigned char *p)
 {
@@ -160,7 +164,7 @@ static void keep_class(struct restore *re, const unsigned char *p)
 	re->is_sorted = false;
 }
 
-/* Sorts rows by class and type. Rows with equal class and type are sorted by id. */
+/* Compares two rows for qsort(): first the classes, then the types, then the ids. */
 static int by_class(const void *a, const void *b)
 {
 	const struct class_row *x = a, *y = b;
@@ -358,9 +362,8 @@ static bool begin_event(struct restore *re, const struct etw_record *r, uint32_t
 }
 
 /*
- * Reads an event, or an extension record with more data of an event. The prefix has the number of
- * the event type. An extension record of a plain event has no prefix and follows the event
- * immediately.
+ * Reads an event, or an extension record, which has more data of the event before it. A plain
+ * record has no prefix. In any other record, the prefix has the id of the event type.
  */
 static bool take_event(struct restore *re, const struct etw_record *r)
 {

@@ -27,8 +27,8 @@ struct scan {
 };
 
 /*
- * Reports the first record that has an impossible time. Such a time is a sign that the clock or its
- * frequency is wrong.
+ * Reports the first record whose time is impossible, or more than a day before the log began. Such
+ * a time is a sign that the clock or its frequency is wrong.
  */
 static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 {
@@ -91,7 +91,7 @@ static void try_process(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Returns whether the log is an export of posixtrace: the first record of an export describes the
+ * Returns whether the log is an export of posixtrace: the first event of an export describes the
  * stream.
  */
 static bool is_ours(const struct etw_record *r)

@@ -66,7 +66,7 @@ static bool is_taken(const char *name)
 
 /*
  * Appends {VALUE=NAME,...} to the item, or {|VALUE=NAME,...} for bits. Returns false if "map" is
- * NULL or if the schema would have too many names.
+ * NULL or empty, or if the schema would have too many names.
  */
 static bool add_map(const struct etw_schema *s, const struct etw_map *map, struct etw_bytes *item)
 {

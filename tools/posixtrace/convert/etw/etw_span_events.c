@@ -59,7 +59,7 @@ static uint64_t etw_span_events_since(int64_t from_ns, int64_t to_ns)
 
 /*
  * The event has the time of the record that ended the span. SCHEMA describes the fields of the
- * event. Their numbers are little endian, like all data of this source.
+ * event, which are little endian like the numbers in records.
  */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns)

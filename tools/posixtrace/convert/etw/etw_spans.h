@@ -3,11 +3,11 @@
  * etw_spans.h - spans from a START to its END: their duration, the wait before a DEQUEUE, and the
  * CPU time of their thread.
  *
- * A START and an END are a pair if they have the same class and thread. In the classes process,
- * thread and image, different threads may log them, so they must have the same subject in the
- * payload instead of the same thread. START and END of a provider must have the same task and
- * activity; without an activity, they must have the same task and thread. An END ends the open
- * START that began last. An END without a START makes no span.
+ * In most classes, a START and an END are a pair if they have the same class and thread. In the
+ * classes process, thread and image, different threads may log the two events, so their payloads
+ * must have the same subject, and the threads may differ. START and END of a provider must have the
+ * same task and activity; without an activity, they must have the same task and thread. Of several
+ * open STARTs that fit, an END ends the youngest. An END without a START makes no span.
  *
  * Memory    bounded: at most ETW_SPANS_OPEN spans are open. A further START is counted and begins
  *           no span.
@@ -28,7 +28,7 @@ struct etw_span {
 	int64_t begin_ns;
 	int64_t dequeue_ns;  /* valid if dequeued */
 	bool dequeued;
-	bool by_thread;      /* one thread logs START and END; the span has its cost */
+	bool by_thread;      /* one thread logs START and END; the span has this thread's cost */
 	/*
 	 * of an open span: cost of the thread up to the START; of an ended span: cost of the span
 	 */

@@ -31,7 +31,8 @@ struct parser {
 
 /*
  * Each function take_... reads the next part of the item. It returns false if the item is too short
- * for this part.
+ * for this part. take_field() and take_fields() also return false if memory is lacking or structs
+ * are nested too deeply.
  */
 static bool take_byte(struct parser *parser, unsigned *byte)
 {
@@ -50,7 +51,7 @@ static bool take_u16(struct parser *parser, unsigned *value)
 	return true;
 }
 
-/* Tags are bytes with bit 7 set. The last byte of the tags has bit 7 clear. */
+/* Skips tags: any number of bytes with bit 7 set, and then one byte with bit 7 clear. */
 static bool skip_tags(struct parser *parser)
 {
 	unsigned byte = CHAIN;
@@ -77,7 +78,7 @@ static bool take_name(struct parser *parser, const char **name, size_t *len)
 
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count);
 
-/* Reads the count of an array from the item, if the in-type has one. */
+/* Sets the count of an array. A constant count is in the item, a variable count in the payload. */
 static bool take_count(struct parser *parser, unsigned in, struct etw_field *field)
 {
 	unsigned custom;

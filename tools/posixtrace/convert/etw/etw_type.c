@@ -102,7 +102,10 @@ static void find_phase(const struct etw_record *r, const char *schema, struct fm
 	type->span = span;
 }
 
-/* Replaces the numbers in the name by PROVIDER.EVENT of the description. */
+/*
+ * If the description of a provider's event has the name of the event, the name of the type becomes
+ * PROVIDER.EVENT. PROVIDER is the class if the description has no name of the provider.
+ */
 static void describe_name(const struct etw_record *r, const struct etw_layout *layout,
 			  char name[ETW_NAME_BYTES])
 {

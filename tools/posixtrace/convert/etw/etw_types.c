@@ -95,8 +95,8 @@ static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 }
 
 /*
- * Returns the size of pointers in a payload. The flags of a provider's event have the size. For
- * kernel events, etw_scan() has found it.
+ * Returns the size of pointers in a payload. For kernel events, etw_scan() has found the size. The
+ * flags or the header type of an event of a provider have the size.
  */
 static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record *r)
 {

@@ -5,7 +5,8 @@
  *
  * If the payload of an event is described, the data has up to three parts: the decoded fields, the
  * fields of the record's header that an event of POSIX lacks, and, if wanted, the record with its
- * tail (etw_tail.h). The data of every other event is the whole record.
+ * tail (etw_tail.h). The data of every other event is the whole record or, if the member
+ * payload_only is set, the payload.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPES_H
 #define POSIXTRACE_CONVERT_ETW_ETW_TYPES_H
@@ -44,7 +45,7 @@ const struct fmt_type *etw_types_of(struct etw_types *types, const struct etw_re
  * the payload, if it cannot be decoded, or if memory is lacking.
  */
 const char *etw_types_text(struct etw_types *types, const struct etw_record *record);
-/* The type that keeps the log's own header. */
+/* Returns the type of the event that has the log's own header as its data. */
 const struct fmt_type *etw_types_header(struct etw_types *types);
 void etw_types_free(struct etw_types *types);
 

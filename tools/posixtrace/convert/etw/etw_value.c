@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw_value.c - reads values of ETW payloads. Types are those of TDH (tdh.h: TDH_IN_TYPE_*,
- * TDH_OUT_TYPE_*). Each function checks the remaining bytes before it reads.
+ * TDH_OUT_TYPE_*). Each function checks the remaining bytes before it reads. A function that
+ * returns bool returns false if the payload has too few bytes for the value.
  */
 #include "convert/etw/etw_value.h"
 
@@ -18,8 +19,8 @@
 /* ---- kinds */
 
 /*
- * Returns the kind of an integer. The out-type decides whether the integer is shown as a number, a
- * hexadecimal number, a truth value, a character or a text.
+ * Returns the kind of an integer. The out-type and the size decide whether the integer is shown as
+ * a decimal number, a hexadecimal number, a truth value, a character or a text.
  */
 static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size,
 					     bool is_signed)
@@ -77,7 +78,7 @@ struct etw_kind_of_value etw_value_kind(const struct etw_field *f)
 	}
 }
 
-/* The types of schemas, include/trace_np.h. Sizes other than 1, 2, 4 and 8 do not occur. */
+/* Returns a type of schemas (include/trace_np.h). An integer has 1, 2, 4 or 8 bytes. */
 const char *etw_value_type(struct etw_kind_of_value kind)
 {
 	static const char *const number[][4] = {
@@ -110,7 +111,7 @@ static const unsigned char *take_raw(struct etw_reader *r, size_t bytes)
 	return r->bytes + r->at - bytes;
 }
 
-/* Reads a little-endian number. A signed number is extended to 64 bits. */
+/* Reads a little-endian number. A signed number is extended to 64 bits with its sign. */
 static bool take_number(struct etw_reader *r, unsigned bytes, bool is_signed, uint64_t *number)
 {
 	const unsigned char *p = take_raw(r, bytes);
@@ -161,7 +162,7 @@ static bool take_counted(struct etw_reader *r, unsigned prefix, bool big, const 
 	return *p != NULL;
 }
 
-/* A SID has 8 bytes and up to 15 subauthorities of 4 bytes. */
+/* Reads a SID, which has 8 bytes and then up to 15 subauthorities of 4 bytes. */
 static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 {
 	size_t left = r->size - r->at;
@@ -215,7 +216,7 @@ static bool take_guid(struct etw_reader *r, struct etw_bytes *to)
 	return true;
 }
 
-/* A SYSTEMTIME, [MS-DTYP] 2.3.13. */
+/* Reads a SYSTEMTIME, [MS-DTYP] 2.3.13. */
 static bool take_system_time(struct etw_reader *r, uint64_t *ns)
 {
 	const unsigned char *p = take_raw(r, 16);
@@ -397,8 +398,8 @@ static void float_text(const struct etw_value *v, char text[REAL_BYTES])
 }
 
 /*
- * If the field has a map, the name of the value replaces the number. The function does not use the
- * names of single bits, which only a schema has.
+ * If the map of the field has a name for the value, the name replaces the number. The function does
+ * not use a map of bits: the names of bits are only in the schema.
  */
 void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct etw_bytes *to)
 {

@@ -125,8 +125,8 @@ static bool is_before(const struct etw_record *a, const struct etw_record *b)
 }
 
 /*
- * Returns the earliest event of all cursors. The number of processors is limited, so a linear
- * search is enough.
+ * Stores the earliest event of all cursors. Returns the results of etw_walk_next(). The number of
+ * processors is limited, so a linear search is enough.
  */
 static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 {
@@ -159,7 +159,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 
 /*
  * Adds a record to the index. If "kept" is true, the record's bytes remain in memory; otherwise
- * they are read again.
+ * next_of_index() reads them again. Returns 0 or ENOMEM.
  */
 static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
 {
@@ -237,8 +237,9 @@ static int begin_index(struct etw_walk *w)
 }
 
 /*
- * Returns the next record of the index. If its bytes were not kept, they are read again. The record
- * is always checked again, because the file may have changed.
+ * Stores the next record of the index. Returns the results of etw_walk_next(). If the bytes of the
+ * record were not kept, the function reads them again. It always checks the record again, because
+ * the file may have changed.
  */
 static int next_of_index(struct etw_walk *w, struct etw_record *record)
 {

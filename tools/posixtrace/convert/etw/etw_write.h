@@ -44,8 +44,8 @@ struct etw_writer {
 };
 
 /*
- * Makes a writer that appends to the file. "size" is the size of a buffer in bytes and must be a
- * multiple of 8. Returns 0 or ENOMEM.
+ * Makes a writer that writes the file from its beginning. "size" is the size of a buffer in bytes
+ * and must be a multiple of 8. Returns 0 or ENOMEM.
  */
 int etw_writer_init(struct etw_writer *writer, int fd, size_t size);
 void etw_writer_fini(struct etw_writer *writer);
@@ -59,7 +59,7 @@ int etw_writer_add(struct etw_writer *writer, int64_t stamp, const void *header,
 
 /*
  * Writes the open buffer, which is the last in the file. Then writes the first buffer of the file,
- * which has the record of the log.
+ * which has the record of the log. Returns 0 or an error number.
  */
 int etw_writer_end(struct etw_writer *writer, const void *log_record, size_t len);
 
@@ -96,6 +96,7 @@ size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_ne
  */
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room);
 
-#define ETW_STAMP0 1000000000 /* first stamp of exports; leaves room for earlier stamps */
+/* the first stamp of exports whose stamps are not FILETIMEs; leaves room for earlier stamps */
+#define ETW_STAMP0 1000000000
 
 #endif

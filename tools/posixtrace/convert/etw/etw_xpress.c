@@ -4,8 +4,8 @@
  *
  * The input has flags in words of 32 bits. The top bit of a word is the first flag. A flag 0 means
  * a literal byte. A flag 1 means a match with a distance and a length. A length has up to four
- * parts: three bits, a half byte, a byte, and a word of two bytes, or of four bytes if the first
- * two are 0. Two matches use the halves of one byte.
+ * parts: three bits, a half byte, a byte, and a number of two bytes. If this number is 0, a number
+ * of four bytes follows and is used instead. Two matches use the halves of one byte.
  */
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
