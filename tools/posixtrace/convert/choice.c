@@ -104,7 +104,9 @@ static bool list_all_types(struct choice *choice)
 }
 
 /*
- * Refuses a name in the options that no event type has, because such a name is probably a mistake.
+ * A name in the options that no event type has is probably a mistake. The function prints the
+ * patterns that match no type. It refuses such a name in an option for durations or in --where, and
+ * returns false.
  */
 static bool names_fit(struct choice *choice)
 {
@@ -267,8 +269,8 @@ static bool is_among(const struct choose_numbers *numbers, uint32_t number)
 }
 
 /*
- * If the type or the thread of a loss is not known, the function returns true, because the loss may
- * concern selected events.
+ * An unknown type, process or thread of a loss counts as selected, because the loss may concern
+ * selected events.
  */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
 {
@@ -280,8 +282,8 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
 }
 
 /*
- * Subtracts the losses of a line that is not selected. A damaged ledger may have lines that exceed
- * its total, so no difference goes below 0.
+ * Subtracts the unread and the lost events of a line that is not selected. A damaged ledger may
+ * have lines that exceed its total, so no difference goes below 0.
  */
 static void take_off(struct posix_trace_ledger_np *from, const struct posix_trace_ledger_np *line)
 {
@@ -291,7 +293,8 @@ static void take_off(struct posix_trace_ledger_np *from, const struct posix_trac
 }
 
 /*
- * Sets the number of reported events. "called" is the sum of the other columns, as in each ledger.
+ * Sets the number of reported events. "called" becomes the sum of the reported, the unread and the
+ * lost events.
  */
 static void set_reported(struct posix_trace_ledger_np *line, uint64_t events)
 {

@@ -37,8 +37,9 @@ void choice_fini(struct choice *choice);
 
 /*
  * Clears has_events of the facts, because the number of selected events is not known yet, and
- * computes the bounds in time. Prints an error and returns false if an option names an event type
- * that the trace does not have.
+ * computes the bounds in time. Prints an error and returns false if an option for durations or
+ * --where has a name that fits no event type of the trace. For a source that defines its types as
+ * they appear, choice_end() makes this check.
  */
 bool choice_begin(struct choice *choice, struct fmt_facts *facts);
 /*
@@ -58,8 +59,7 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
  * selected types and threads, and "unreadable" the unreadable events of the selected types. A
  * ledger does not have the times of losses, so losses before the first and behind the last selected
  * event are counted, too. The lines of *end become copies, which choice_free_end() frees. Returns
- * false if memory is lacking, or if an option names an event type that the trace does not have. The
- * function has then printed the error.
+ * false after it printed an error: memory is lacking, or a name in the options fits no event type.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

@@ -69,7 +69,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Keeps an option of a format. The value is checked later, when both formats are known. */
+/*
+ * Keeps an option of a format. The value is checked later, when both formats are known. Returns
+ * false after a message if memory is lacking.
+ */
 static bool keep_option(struct convert *convert, const char *name, const char *value)
 {
 	struct fmt_given *more;

@@ -2,10 +2,10 @@
 /*
  * flow.c - the calls from a source to a sink.
  *
- * Each fmt_ function applies the choice of events and, for a sink that scans, the plan of the first
- * reading. It then calls the sink's function of the same name; fmt_finish() calls end(). If the
- * source must stop, a fmt_ function returns false after an error was printed. After the first
- * failure, only the sink's function close() is called.
+ * The functions from fmt_begin() to fmt_finish() apply the choice of events and, for a sink that
+ * scans, the plan of the first reading. Each then calls the sink's function of the same name;
+ * fmt_finish() calls end(). If the source must stop, such a function returns false after an error
+ * was printed. After the first failure, only the sink's function close() is called.
  */
 #include "convert/flow.h"
 
@@ -23,8 +23,8 @@
 #include "log/value.h"
 
 /*
- * With this value of meter.next, meter_step() does not update the meter before fmt_begin() starts
- * it.
+ * meter.next becomes UINT64_MAX, so that meter_step() does not update the meter before fmt_begin()
+ * starts the meter.
  */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
 {
@@ -94,7 +94,10 @@ static bool pass_names(struct fmt_flow *flow)
 	return go;
 }
 
-/* Adds the facts of the first reading: least and greatest time, gaps and losses. */
+/*
+ * Calls the sink's begin() with the facts and those of the first reading: least and greatest time,
+ * gaps and losses. Then passes the names. Returns false if the source must stop.
+ */
 static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
 	struct fmt_facts known = *facts;

@@ -2,9 +2,10 @@
 /*
  * flow.h - the state of one conversion, behind the fmt_ functions.
  *
- * The commands that convert, the files that define the fmt_ functions, and the formats log and
- * sqlite include this header. Other formats include only format.h. One thread runs a conversion:
- * two threads must not call these functions at the same time for the same flow.
+ * The commands that convert, the files that define the fmt_ functions, and the formats that need
+ * the state itself, such as log and sqlite, include this header. All other formats include only
+ * format.h. One thread runs a conversion: two threads must not call these functions at the same
+ * time for the same flow.
  */
 #ifndef POSIXTRACE_CONVERT_FLOW_H
 #define POSIXTRACE_CONVERT_FLOW_H

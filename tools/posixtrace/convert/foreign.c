@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * foreign.c - recognizes files that are traces of other tools or outputs of convert, and that no
- * command reads as a log. The result is used in error messages only, so a short test is enough. The
- * bytes are hostile: only their presence within the head is examined.
+ * foreign.c - recognizes files that no command reads as a log: traces of other tools, outputs of
+ * convert, programs and compressed files. The result is used in error messages only, so a short
+ * test is enough. The bytes are hostile: only their presence within the head is examined.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -101,7 +101,7 @@ const char *fmt_input_name(const struct fmt_input *input)
 
 /*
  * Waits until bytes can be read. Returns false if a signal arrives before; the input then counts as
- * ended.
+ * ended. If signals do not end this input, returns true at once, and read() waits.
  */
 static bool wait_for_bytes(const struct fmt_input *input)
 {

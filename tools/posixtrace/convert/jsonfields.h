@@ -41,8 +41,8 @@ static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negativ
 
 /*
  * Writes the member "fields" if the type has a schema with fields. Also writes the member "names"
- * for the values that have names: pointers to named objects, file descriptors, error numbers, and
- * values with names in the schema.
+ * for the values that have names: pointers to named objects, file descriptors, error numbers,
+ * signals, results of wait(), and values with names in the schema.
  */
 void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event);
 

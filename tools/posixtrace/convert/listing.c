@@ -41,8 +41,8 @@ static int listing_line(void *context, const char *line, size_t len)
 }
 
 /*
- * Most sources make no lines. If no line precedes the first event, the source is of this kind. So
- * the function fails, and the conversion ends early and not after a long input.
+ * Most sources make no lines. If no line precedes the first event, the source makes none. So the
+ * function fails, and the conversion ends early and not after a long input.
  */
 static int listing_event(void *context, const struct fmt_event *event)
 {

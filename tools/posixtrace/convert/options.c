@@ -2,8 +2,8 @@
 /*
  * options.c - the options that the command line gives to a format.
  *
- * These functions print an error for a wrong value and set the exit status for wrong usage. The
- * format then only has to stop.
+ * The functions that check a value print an error for a wrong value and set the exit status for
+ * wrong usage. The format then only has to stop.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * output.h - the output of a sink: standard output, a new file, an existing pipe or device, or a
- * new folder. If a conversion fails, the new file or folder is removed.
+ * new folder. If a conversion fails, the new file is removed. A new folder is removed if the sink
+ * has removed its files.
  */
 #ifndef POSIXTRACE_CONVERT_OUTPUT_H
 #define POSIXTRACE_CONVERT_OUTPUT_H

@@ -58,7 +58,7 @@ void plan_fini(struct plan *plan)
 int plan_add(struct plan *plan, uint64_t *number)
 {
 	/*
-	 * The block in memory is full, so it is written to the file, and the record begins a new
+	 * If the block in memory is full, it is written to the file, and the record begins a new
 	 * block.
 	 */
 	if (plan->records / PLAN_BLOCK != plan->block) {

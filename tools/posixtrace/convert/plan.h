@@ -4,11 +4,11 @@
  * spans, the lane of each span, the least and greatest time, and the names of threads.
  *
  * spans/pairing.h decides which events make a span, as for all other commands. The plan has one
- * record for each event of a type that begins spans, ends spans, or has their durations. If the
- * spans of a type have the names of functions, each of its events has a second record, which
+ * record for each selected event of a type that begins spans, ends spans, or has their durations.
+ * If the spans of a type have the names of functions, each of its events has a second record, which
  * directly precedes the first. The records are in the order of the events. scan.c makes them during
- * the first reading. During the second reading, plan_span() is called for each event in the same
- * order.
+ * the first reading. During the second reading, plan_span() is called for each selected event in
+ * the same order.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -123,8 +123,8 @@ int plan_add_name(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread
 int plan_finish(struct plan *plan);
 
 /*
- * The caller must call this function for every event of the second reading. Returns true and fills
- * *span if the event is part of a span.
+ * The caller must call this function for every selected event of the second reading. Returns true
+ * and fills *span if the event is part of a span.
  */
 bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span *span);
 

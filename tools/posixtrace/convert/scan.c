@@ -24,8 +24,8 @@
 #include "symbols/symbols.h"
 
 /*
- * The lanes of one thread, or of one group: the spans of a process that have a key and the same
- * name.
+ * The lanes of one thread, or of one group. A group is all spans of a process that have a key and
+ * the same name.
  */
 struct scan_lanes {
 	struct lanes nested;
@@ -160,7 +160,8 @@ static void begin_span(struct scan *scan)
 }
 
 /*
- * Finds the lane of a span that has ended. The lane of a span with a key was chosen when it began.
+ * Stores the lane of a span that has ended. The lane of a span with a key was chosen when the span
+ * began. Returns 0 or an error number.
  */
 static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, unsigned *lane)
 {
@@ -193,9 +194,10 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 }
 
 /*
- * Called for a span that is a call of the function with this name. The plan has a record for the
- * function before the record of the span's beginning, and another one before the record of its end.
- * Stores the number of the function in these two records for the function.
+ * Called for a span that is a call of the function with this name. If has_function is true, the
+ * plan has a record for the function before the record of the span's beginning, and another one
+ * before the record of its end. Stores the number of the function in these two records. Returns 0
+ * or an error number.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
@@ -277,9 +279,10 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 }
 
 /*
- * Returns the kind of a type, whose role is found at the first event of the type. Without --pair a
- * type has at most one role. If a type has no role, the function sets was_early. check_late_role()
- * later checks whether the type has a role because of a type that was defined afterwards.
+ * Returns the kind of a type, or NULL if memory is lacking. The role of a type is found at its
+ * first event. Without --pair a type has at most one role. If a type has no role, or the sink takes
+ * its events, the function sets was_early. check_late_role() later checks whether the type has a
+ * role because of a type that was defined afterwards.
  */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
@@ -552,8 +555,9 @@ static bool check_late_role(const struct fmt_flow *flow, const struct plan *plan
 }
 
 /*
- * Reads the input once with the scan as its sink. "like" is the flow of the conversion; "before" is
- * the flow of an earlier reading, or NULL. Returns 0 or an error number.
+ * Reads the input once. The sink is format_scan, or format_scan_facts if the conversion needs no
+ * spans. "like" is the flow of the conversion; "before" is the flow of an earlier reading, or NULL.
+ * Returns 0 or an error number.
  */
 static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct plan *plan,
 		     const struct fmt_flow *before)

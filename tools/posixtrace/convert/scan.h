@@ -42,7 +42,7 @@ int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread)
 
 /*
  * Adds the names to the plan. The logs must still be open, because some names come from their
- * objects and mappings.
+ * objects and mappings. Returns 0 or ENOMEM.
  */
 int scan_names_report(const struct scan_names *names, const struct fmt_flow *flow,
 		      struct plan *plan);

@@ -2,8 +2,8 @@
 /*
  * scan_names.c - finds names for processes and threads. A thread gets the first of these names that
  * exists: the name that the converted input has for the thread, the name of the thread's object in
- * memory, the name of the program if the thread is the first thread of its process, the number of
- * the thread.
+ * memory, the name of the program if the thread is the first thread of its process, the number or
+ * the handle of the thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 struct named {
 	uint32_t pid, tid;     /* if tid and handle are 0, the entry is for a process */
 	uint64_t handle;       /* the latest handle that an event of the thread had */
-	int64_t last_ns;       /* the time of its last event */
+	int64_t last_ns;       /* the time of the last event of the thread or process */
 	char *name;            /* name from the converted input or an event; NULL: none */
 };
 
@@ -169,7 +169,7 @@ static const struct named *process_of(const struct scan_names *names, uint32_t p
 /*
  * Stores the name of the program that a process executes. The name comes from an event or from the
  * mappings of the process. A child that has executed no program itself runs the program of its
- * parent.
+ * parent. Returns false if the program is not known.
  */
 static bool program_name(const struct scan_names *names, const struct fmt_flow *flow, uint32_t pid,
 			 int64_t time_ns, char name[PROGRAM_NAME_BYTES], int deep)
@@ -191,9 +191,7 @@ static bool program_name(const struct scan_names *names, const struct fmt_flow *
 	return false;
 }
 
-/*
- * Stores the name of the thread's object in memory, if one of the logs has this object.
- */
+/* Stores the name of the thread's object in memory. Returns false if no log has this object. */
 static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 			char name[PROGRAM_NAME_BYTES])
 {

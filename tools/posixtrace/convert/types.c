@@ -37,7 +37,7 @@ static const struct {
 static struct fmt_type no_memory = { .name = "", .level = -1 };
 
 /*
- * Returns the number of a predefined type by its name, or 0. Most names differ from all predefined
+ * Returns the id of the predefined type with this name, or 0. Most names differ from all predefined
  * names in the first bytes, so they need no search.
  */
 static unsigned predefined_id(const char *name, size_t len)

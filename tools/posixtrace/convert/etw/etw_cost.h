@@ -12,7 +12,7 @@
 
 #define ETW_COST_THREADS 65536
 
-/* the record has no CPU time or no thread, or there is no earlier record of the thread to compare */
+/* the record has no CPU time or no thread, or no earlier record of its thread is known */
 #define ETW_COST_NONE    (-1)
 /*
  * the CPU time has decreased, because a new thread has the same id; or the log lacks the frequency

@@ -2,7 +2,7 @@
 /*
  * tracex.h - reads the event trace buffer of ThreadX, which TraceX opens, from bytes in memory.
  *
- * Memory    the caller owns the bytes; allocations are not larger than the bytes or their text.
+ * Memory    the caller owns the bytes; allocations are in proportion to the bytes or their text.
  * Input     is hostile: every offset is checked against the size before it is used.
  * Errors    0 or an error number; a finding has the code of a fault (T01 to T21), a text and an
  *           offset.
@@ -181,6 +181,7 @@ extern const size_t tracex_events_count;
 
 /* Returns the meaning of the id, or NULL if the table does not have the id. */
 const struct tracex_event *tracex_event_of(unsigned id);
+/* Returns whether the id belongs to an event of the user and not of ThreadX. */
 bool tracex_is_user(const struct tracex *dump, uint32_t raw_id);
 
 static inline unsigned tracex_id(uint32_t raw_id)

@@ -117,7 +117,10 @@ static uint32_t id_of(const struct fmt_type *type)
 	return id <= SYSTEM_FIRST ? id : USER_FIRST;
 }
 
-/* Appends an entry of TRACEX_ENTRY_BYTES to the spool. Returns 0 or the error number of a write. */
+/*
+ * Appends an entry of TRACEX_ENTRY_BYTES to the spool. Returns 0, the error number of a write, or
+ * -1 after a message that there are too many events.
+ */
 int tracex_sink_spool(struct tracex_sink *s, const unsigned char *entry)
 {
 	if (s->events >= ENTRIES_MAX) {

@@ -60,7 +60,7 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
  * Decides whether the layout is wide. "BTXT" and four zero bytes may be a wide id, or a narrow id
  * and a timer mask of 0. If the reserved words have their fixed values in one of the two layouts,
  * the dump has this layout. Otherwise the distance from base to registry decides, because this
- * distance is the size of the header.
+ * distance is the size of the header. Returns 0, or EINVAL if no layout fits.
  */
 static int decide_width(struct tracex *d, struct findings *f)
 {

@@ -83,7 +83,10 @@ static int tracex_names_add(struct tracex_names *names, const struct tracex_name
 	return 0;
 }
 
-/* Lines outside of Start and End are ignored. After an error, *number is the number of the line. */
+/*
+ * Reads the lines between Start and End, and ignores all others. Returns NULL or the reason of an
+ * error. After an error, *number is the number of the line.
+ */
 static const char *read_lines(struct tracex_names *names, FILE *file, size_t *number)
 {
 	char line[1024];

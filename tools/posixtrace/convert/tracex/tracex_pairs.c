@@ -61,7 +61,8 @@ static unsigned type_of(const char *kind)
 }
 
 /*
- * Objects without a type of slot in TraceX are only counted. If several objects have the same
+ * Objects that cannot have a slot are only counted: TraceX lacks their type, or their pointer needs
+ * more than 32 bits or is the pointer of the clock's slot. If several objects have the same
  * pointer, only the first is kept, since the registry has one name for a pointer.
  */
 int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)

@@ -30,14 +30,14 @@ struct tracex_pairs {
 	struct table table;     /* finds the pairs */
 	struct tracex_thing *thing;
 	size_t things;
-	uint64_t unfit;         /* objects for which TraceX has no type of slot */
+	uint64_t unfit;         /* objects that can have no slot */
 };
 
 /* Sets *token to the token of a thread. Returns 0, ENOMEM, or ENOSPC if all tokens are in use. */
 int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread, uint32_t *token);
 
 /*
- * Keeps an object for the registry. An object for which TraceX has no slot is counted in "unfit".
+ * Keeps an object for the registry. An object that can have no slot is counted in "unfit".
  * If several objects have the same pointer, only the first is kept. Returns 0 or ENOMEM.
  */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);

@@ -93,8 +93,9 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 }
 
 /*
- * Events whose data is not an entry of the dump are counted as foreign and omitted. The number of a
- * slot is hostile, so the function compares it with the size of the registry before use.
+ * Omits each event whose data does not have the length of an entry, and counts it as foreign.
+ * Events of the stream itself are omitted without being counted. The number of a slot is hostile,
+ * so the function compares it with the number of slots before use.
  */
 int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 {

@@ -142,8 +142,9 @@ static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 }
 
 /*
- * Processes an entry that a thread has written. Such an entry proves that this thread runs and that
- * its processor is not in an interrupt.
+ * Processes the context of an entry: an interrupt or a thread. An entry of a thread proves that
+ * this thread runs and that its processor is not in an interrupt. Returns false if visit() returns
+ * false.
  */
 static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
 {
