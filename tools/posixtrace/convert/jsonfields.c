@@ -2,8 +2,8 @@
 /*
  * jsonfields.c - the fields of an event as JSON (RFC 8259).
  *
- * Most JSON readers store a number as a double, so a number that a double cannot represent becomes
- * a string. nan and the infinities become strings, too, because JSON has no such numbers.
+ * Most JSON readers store a number as a double, so an integer beyond JSON_EXACT becomes a string.
+ * nan and the infinities become strings, too, because JSON has no such numbers.
  */
 #include "convert/jsonfields.h"
 

@@ -2,10 +2,10 @@
 /*
  * jsonfields.h - the fields of an event's data as a JSON object, by the schema of its type.
  *
- * Numbers that a double cannot represent exactly, nan and the infinities are strings. Numbers that
- * the schema shows in hexadecimal are strings of hexadecimal digits. Arrays are arrays; bytes are
- * strings of hexadecimal digits. If the data is too short for a field, the object ends before this
- * field.
+ * Integers beyond JSON_EXACT, which a double may not represent exactly, nan and the infinities are
+ * strings. Numbers that the schema shows in hexadecimal are strings of hexadecimal digits. Arrays
+ * are arrays; bytes are strings of hexadecimal digits. If the data is too short for a field, the
+ * object ends before this field.
  */
 #ifndef POSIXTRACE_CONVERT_JSONFIELDS_H
 #define POSIXTRACE_CONVERT_JSONFIELDS_H

@@ -209,8 +209,8 @@ const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_recor
 }
 
 /*
- * The schema of TRACE_LOGFILE_HEADER. Its two pointers have the size of pointers on the system that
- * wrote the log.
+ * The schema is that of TRACE_LOGFILE_HEADER. Its two pointers have the size of pointers on the
+ * system that wrote the log.
  */
 const struct fmt_type *etw_types_header(struct etw_types *t)
 {

@@ -212,8 +212,9 @@ static void say_damage(struct import *import)
 }
 
 /*
- * Passes everything between fmt_begin() and fmt_finish(). Types are registered before fmt_begin(),
- * because fmt_begin() checks names in the options against them.
+ * Passes the whole trace, from fmt_begin() to fmt_finish(). Types are registered before
+ * fmt_begin(), because fmt_begin() checks names in the options against them. Returns a status of
+ * the tool.
  */
 static int read_logs(struct import *import)
 {

@@ -4,10 +4,11 @@
  * notes and ledgers of all logs.
  *
  * Several logs are read as one trace, which has the events of all logs in the order of posixtrace
- * dump --merge. A fact that is equal in all logs (host, clock, traced process, name of the stream)
- * is a fact of the trace. The trace omits all other facts, but for each log a note has the facts of
- * this log. Counts are sums. Logs in which the same process number occurs on two hosts are refused,
- * because the two processes would look like one process in every format.
+ * dump --merge. A host, a clock, a traced process or a name of the stream that is equal in all logs
+ * is a fact of the trace; otherwise the trace omits it, but for each log a note has the facts of
+ * this log. Times and sizes are combined, and counts are sums. Logs in which the same process
+ * number occurs on two hosts are refused, because the two processes would look like one process in
+ * every format.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_READING_H
 #define POSIXTRACE_CONVERT_LOG_LOG_READING_H

@@ -202,7 +202,8 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 /*
  * Adds the attribute log.record.uid of the semantic conventions. A receiver may drop a second
  * record with an equal attribute. The attribute has the number of the record, which is unique in
- * the log. It also has the seed, which differs if the log is shipped as a log of another host.
+ * the log. If the command ship gives another name of the host, the attribute also has the seed,
+ * which depends on this name.
  */
 static void put_uid(const struct writing *writing, struct proto *p)
 {

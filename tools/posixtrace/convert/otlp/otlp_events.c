@@ -164,8 +164,8 @@ static void put_span_name(struct proto *p, const char *name)
 }
 
 /*
- * Handles an event that begins a span. The function keeps its attributes and identifiers until the
- * span ends.
+ * Handles an event that begins a span. The function keeps the attributes and identifiers of the
+ * event until the span ends.
  */
 static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * counts.c - makes the tables types, threads, losses and objects from the flow, if the source is
- * not a log or if events are selected. The values equal those in the database that the sink
- * "sqlite" writes.
+ * counts.c - makes the tables types, threads and losses from the flow, if the source is not a log
+ * or if events are selected. If the source is not a log, also makes the table objects. The values
+ * equal those in the database that the sink "sqlite" writes.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -62,7 +62,10 @@ static void name_further(const struct parquet_fields *fields, struct parquet_fie
 	}
 }
 
-/* Adds a column. The first column of a field has the same name as in query. */
+/*
+ * Adds a column. The first column of a field has the same name as in query. Returns false if memory
+ * is lacking.
+ */
 static bool add_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 		      bool is_first)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * parquet.h - the interface of the files of the sink "parquet": a folder with a file of Apache
- * Parquet for each table of the command query, with the same names of columns and the same values.
+ * Parquet for each table of the command query. The columns have the same names and values as in
+ * query. The table events lacks the columns that query computes.
  *
  * Unlike in query, a column has only one type. If a field has integers in some events and texts in
  * others, its column has texts. Texts that are not UTF-8 are escaped as plain.h does.
@@ -79,8 +80,8 @@ void parquet_fields_free(struct parquet_fields *fields);
 /* ------------------------------------------------------------------ counts.c */
 
 /*
- * The tables types, threads, losses and objects, for a source that is not a log or if events are
- * selected. Their contents come only from the events of the flow and from its end.
+ * The tables types, threads and losses, for a source that is not a log or if events are selected,
+ * and the table objects for a source that is not a log. Their contents come only from the flow.
  */
 struct parquet_loss {
 	int cause;

@@ -3,9 +3,11 @@
  * rkh.h - the framed byte stream of the RKH framework (vortexmakes.com, "RKH trace"): frames,
  * arguments, names.
  *
- * A frame has an id, a sequence number, a timestamp, arguments and a checksum, and ends with the
- * byte 7E. The bytes 7E and 7D within it are sent as 7D and the byte XOR 20. All numbers are little
- * endian. The record TCFG has the sizes of numbers that are valid from the next frame on.
+ * In the files of this folder, a stream is such a stream of bytes. A frame has an id, a sequence
+ * number, a timestamp, arguments and a checksum, and ends with the byte 7E. The sequence number,
+ * the timestamp and the checksum are present only if a flag of the stream is set. The bytes 7E and
+ * 7D within a frame are sent as 7D and the byte XOR 20. All numbers are little endian. The record
+ * TCFG has the flags and the sizes of numbers that are valid from the next frame on.
  *
  * Memory    The size of the longest frame, and names up to a limit.
  * Errors    0 or an error number. After a fault of the input, the decoder continues at the next
@@ -221,7 +223,10 @@ struct rkh_names *rkh_names_new(void);
 void rkh_names_free(struct rkh_names *names);
 void rkh_names_clear(struct rkh_names *names);
 
-/* Returns 0, ENOMEM, or ENOSPC if there are too many names. */
+/*
+ * Sets the name of a value, which replaces an earlier name. Returns 0, ENOMEM, or ENOSPC if there
+ * are too many names.
+ */
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name);
 
 /*

@@ -3,10 +3,11 @@
  * rkh_account.c - sends accounts. By the counts in the accounts, a reader of the dialect of
  * posixtrace detects every missing event.
  *
- * Sequence numbers repeat after 256 frames, and they count frames and not events. Therefore the
- * sender sends an account from time to time. An account has the exact numbers of sent events and of
- * events that were lost before they could be sent. After an account, the sender sends names, epoch
- * and context again for a reader that has connected late or has missed them.
+ * Sequence numbers repeat after 256 frames, and they count frames and not events. Therefore, with
+ * the option --account, the sender sends an account from time to time. An account has the exact
+ * numbers of sent events and of events that were lost before they could be sent. After an account,
+ * the sender sends names, epoch and context again for a reader that has connected late or has
+ * missed them.
  */
 #include <string.h>
 

@@ -61,7 +61,10 @@ static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 	return (uint32_t)(since / 1000);
 }
 
-/* Makes room in the arrays for the type with this index. A new type has no number. */
+/*
+ * Makes room in the arrays for the type with this index. A new type has no number. Returns 0 or
+ * ENOMEM.
+ */
 static int make_room(struct rkh_sink *sink, size_t index)
 {
 	size_t types = sink->types, more;
@@ -274,7 +277,10 @@ int rkh_sink_idle(void *context)
 	return out_flush(sink->writer.out);
 }
 
-/* The function sends the last account, by which readers recognize a complete stream. */
+/*
+ * If accounts are wanted or events were lost, the function sends the last account, by which readers
+ * recognize a complete stream.
+ */
 int rkh_sink_end(void *context, const struct fmt_end *end)
 {
 	struct rkh_sink *sink = context;

@@ -144,7 +144,10 @@ static bool is_named(const struct rule *rule, const char *name, uint64_t number)
 	return (name && !strcmp(rule->name, name)) || (rule->is_number && rule->number == number);
 }
 
-/* Evaluates the level of events as targets do: as a bit of the group and a bit of the event. */
+/*
+ * Evaluates the level of events as targets do, by a bit of the group and a bit of the event.
+ * Returns whether both bits are set, so that the event passes.
+ */
 static bool passes_event(const struct rkh_filter *filter, const char *group, const char *name,
 			 uint32_t number)
 {
@@ -171,7 +174,7 @@ static bool passes_event(const struct rkh_filter *filter, const char *group, con
 	return group_bit && event_bit;
 }
 
-/* Evaluates the level of objects or signals. */
+/* Evaluates the level of objects or signals. Returns whether the object or signal passes. */
 static bool passes_named(const struct rkh_filter *filter, enum rule_kind kind, const char *name,
 			 uint64_t number)
 {

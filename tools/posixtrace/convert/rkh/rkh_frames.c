@@ -17,8 +17,8 @@ const char *const rkh_anomaly_names[RKH_ANOMALIES] = {
 };
 
 /*
- * Allocates two buffers of the size of a frame: one for the current frame, and one for the last
- * good frame, to detect a repetition.
+ * Allocates two buffers of the size of the longest frame: one for the current frame, and one for
+ * the last good frame, to detect a repetition.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max)
 {
@@ -101,7 +101,7 @@ static bool is_config(const struct rkh_decoder *d)
 	return d->len == 1 + RKH_TCFG_BYTES;
 }
 
-/* Applies a TCFG, which begins a new stream. */
+/* Applies a TCFG, which begins a new stream. Returns false if the listener stops the decoder. */
 static bool apply_config(struct rkh_decoder *d)
 {
 	const unsigned char *p = d->bytes + 1;
@@ -124,8 +124,8 @@ static bool apply_config(struct rkh_decoder *d)
 	d->config.epools = p[10] & 15;
 	d->config.hz = octets_u16(p + 11);
 	/*
-	 * The sequence numbers start again after a TCFG, so no gap is reported before the next
-	 * frame.
+	 * The sequence numbers start again after a TCFG, so the number of the next frame reports no
+	 * gap.
 	 */
 	d->has_last = false;
 	d->damaged = 0;
@@ -306,7 +306,10 @@ static void start_frame(struct rkh_decoder *d)
 	d->marked = false;
 }
 
-/* Handles a flag, which ends the current frame, if any. */
+/*
+ * Handles a flag, which ends the current frame, if any. Returns false if the listener stops the
+ * decoder.
+ */
 static bool handle_flag(struct rkh_decoder *d)
 {
 	bool more = true;
@@ -350,8 +353,8 @@ static bool has_byte(uint64_t eight, unsigned char byte)
 }
 
 /*
- * Adds bytes up to the next flag or escape, but no more than fit into the frame. Most bytes are not
- * flags or escapes.
+ * Adds bytes up to the next flag or escape, but no more than fit into the frame, and returns how
+ * many bytes it has added. Most bytes are not flags or escapes.
  */
 static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {

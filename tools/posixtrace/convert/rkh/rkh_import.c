@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * rkh_import.c - the source "rkh": converts frames of RKH to events. The data of an event is the
- * arguments of the frame as they were sent.
+ * arguments of the frame as they were sent. In the dialect of posixtrace, rkh_ptx.c restores the
+ * events instead.
  *
  * A gap in the sequence numbers gets the time of the frame after it. rkh_ledger.c counts the
  * missing events.
@@ -115,7 +116,7 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 /*
  * Returns the time of a frame in nanoseconds since the counter of the stream was 0. If the stream
  * has no frequency, a tick is a microsecond. If the ticks are less than the ticks of the frame
- * before, the counter has overflowed once.
+ * before, the counter has overflowed once. Returns 0 for a frame without a time.
  */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_options.c - the options of the source "rkh", for streams that lack their configuration. */
+/*
+ * rkh_options.c - the options of the source "rkh". --cfg and --dialect are for streams that lack
+ * their configuration.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

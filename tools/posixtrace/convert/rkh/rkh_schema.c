@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_schema.c - sends and receives schemas of event types, in the dialect of posixtrace. Before
- * the first event of a type, an event RKH_SCHEMA has the schema of the type. A schema may be longer
- * than a frame, so several such events may have its pieces.
+ * rkh_schema.c - sends and receives schemas of event types, in the dialect of posixtrace. If the
+ * sender has the option --schemas, an event RKH_SCHEMA before the first event of a type has the
+ * schema of the type. A schema may be longer than a frame, so several such events may have its
+ * pieces.
  *
  * The items of an event RKH_SCHEMA are the number of the type, the length of the schema, the offset
  * of the piece, and the piece. Events RKH_SCHEMA are not events of the trace and are not counted.

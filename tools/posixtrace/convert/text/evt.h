@@ -3,7 +3,9 @@
  * evt.h - the format "evt": events as lines of text, which people can write by hand, for example as
  * inputs of tests.
  *
- * order le name 0x010 "disk.read" evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
+ * 	order le
+ * 	name 0x010 "disk.read"
+ * 	evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
  *
  * The line "order" is the byte order of numbers in the data. Without this line the numbers are
  * little-endian. A name applies to the events after its line. The members id, time and data are

@@ -143,6 +143,7 @@ static bool order_line(struct reading *reading, struct cursor *cursor)
 
 /*
  * Reads NUMBER "TEXT". The name ends at the last quote of the line, so a name may contain quotes.
+ * Returns false if the line has a fault, which the function has reported.
  */
 static bool name_line(struct reading *reading, struct cursor *cursor)
 {
@@ -279,8 +280,8 @@ static bool skip_line(struct reading *reading)
 }
 
 /*
- * Reads all lines. The last line may lack its line end. Returns false after an error that ends the
- * conversion.
+ * Reads all lines, or the lines up to the one at which the flow stops. The last line may lack its
+ * line end. Returns false if the input cannot be read further.
  */
 static bool read_lines(struct reading *reading)
 {

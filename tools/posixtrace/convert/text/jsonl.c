@@ -3,9 +3,10 @@
  * jsonl.c - JSON lines (jsonlines.org): one JSON object for each line. The first member of an
  * object is its kind: "trace", "type", "thread", "object", "event", "lost", "note", "end".
  *
- * The output has the whole contents of the trace. A text that is not UTF-8 is also written in
- * hexadecimal digits. Data that is not text is written only in hexadecimal digits. Numbers that a
- * double cannot represent are strings. posixtrace-convert(1) describes the members.
+ * The output has all facts, types, names, events, losses and counts of the trace. A text that is
+ * not UTF-8 is also written in hexadecimal digits. Data that is not text is written only in
+ * hexadecimal digits. Numbers that a double cannot represent are strings. posixtrace-convert(1)
+ * describes the members.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,10 @@
  * sqlite_views.c - makes the same views of events, types, threads, losses and objects that
  * posixtrace query has, so that statements for query work here, too.
  *
- * In the table event, the columns of fields are numbered as the fields of a schema. In a view, each
- * name of a field has a column. The numbered column of the table for this name depends on the type
- * of the event. All names from the trace are quoted by SQLite's %Q and %w against injection.
+ * In the table event, the columns of fields are numbered as the fields of a schema. In the view
+ * events, each name of a field has a column. The type of the event decides from which numbered
+ * column of the table the value comes. All names from the trace are quoted by SQLite's %Q and %w
+ * against injection.
  */
 #include "convert/text/sqlite_schema.h"
 

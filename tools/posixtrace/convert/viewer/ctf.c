@@ -154,7 +154,8 @@ static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 
 /*
  * Finds the stream for an event with this time, or makes a new one. If there are too many streams,
- * the event goes to the last stream and gets the time of the last event of that stream.
+ * the event goes to the last stream and gets the time of the last event of that stream. Returns 0
+ * or an error number.
  */
 static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stream)
 {
@@ -209,8 +210,9 @@ static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, boo
 }
 
 /*
- * Ends the packet at an event after which events of the stream are missing. Readers assume that the
- * discarded events of the next packet were lost between the ends of the two packets.
+ * Ends the packet at an event after which events of the traced processes are missing. Readers
+ * assume that the discarded events of the next packet were lost between the ends of the two
+ * packets. Returns 0 or an error number.
  */
 static int end_packet_at_gap(struct ctf *ctf, const struct fmt_event *event)
 {
@@ -301,8 +303,8 @@ static int ctf_end(void *context, const struct fmt_end *end)
 	for (unsigned i = 0; !err && i < ctf->streams; i++)
 		err = ctf_flush(ctf, &ctf->stream[i]);
 	/*
-	 * If the stream has no packet, an empty packet is written, because readers reject a stream
-	 * file without a packet.
+	 * If the first stream has no packet, an empty packet is written, because readers reject a
+	 * stream file without a packet.
 	 */
 	if (!err && !ctf->stream[0].number)
 		err = ctf_discard(ctf, &ctf->stream[0], 0, 0, false);

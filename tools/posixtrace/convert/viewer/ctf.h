@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ctf.h - writes the Common Trace Format 1.8 (diamon.org/ctf/v1.8.3): a folder with a file
- * "metadata" and a file for each stream.
+ * "metadata" and a file for each stream. Here a stream is a stream of CTF, a sequence of packets.
  *
  * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
  * In CTF, an event of a stream must not be earlier than the event before it. So each event goes to

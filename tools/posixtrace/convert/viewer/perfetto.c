@@ -37,8 +37,8 @@ static const char *const names[NAMES] = {
 };
 
 /*
- * All packets belong to one sequence. They have the flag NEEDS_STATE, because they use names that
- * were interned earlier in this sequence.
+ * All packets belong to one sequence. A packet with a time has the flag NEEDS_STATE, because it
+ * uses names that were interned earlier in this sequence.
  */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 {
@@ -262,8 +262,8 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 }
 
 /*
- * Returns whether the events of a type are switches of threads for this sink, although they begin
- * or end spans for other sinks.
+ * Returns whether the events of a type are switches, wake-ups or ends of threads for this sink,
+ * although they may begin or end spans for other sinks.
  */
 static bool perfetto_takes(const struct fmt_type *type)
 {
@@ -354,9 +354,9 @@ static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 }
 
 /*
- * Handles an event that is not shown as an event of its thread: a switch, a wake-up, a CPU sample
- * or a stack, which is only kept. If *is_done remains false, the caller must write the event as an
- * event of its thread.
+ * Handles a switch, a wake-up, the end of a thread, a CPU sample, or a stack, which is only kept.
+ * If *is_done is false afterwards, the caller must write the event as an event of its thread. This
+ * is so for the end of a thread and for all other events.
  */
 static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_done)
 {

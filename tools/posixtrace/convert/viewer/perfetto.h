@@ -236,13 +236,13 @@ static inline uint8_t *perfetto_put_annotation(uint8_t *to, uint64_t iid, unsign
 }
 
 /*
- * perfetto_begin() begins a packet. perfetto_end() ends and writes it; it returns 0 or an error
- * number.
+ * perfetto_begin() begins a packet and returns the value for perfetto_end(). perfetto_end() ends
+ * and writes the packet, and returns 0 or an error number.
  */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
 int perfetto_end(struct perfetto *perfetto, size_t packet);
 
-/* Begins a packet without a time, to which the members of the message must be added. */
+/* Like perfetto_begin(), but the packet has no time. */
 size_t perfetto_begin_untimed(struct perfetto *perfetto);
 
 /*
@@ -343,8 +343,9 @@ uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
  * In perfetto_sched.c: perfetto_sched_takes() returns whether the events of a type are switches,
  * wake-ups or ends of threads, by the plan of the type. perfetto_sched_event() writes such an
  * event. If *is_shown becomes false, the caller must also write the event as an event of its
- * thread. perfetto_sched_end() writes a switch that is still held back. These two functions return
- * 0 or an error number. perfetto_sched_named() notes that the trace has a name for a process.
+ * thread. perfetto_sched_end() writes a switch that is still held back. perfetto_sched_event() and
+ * perfetto_sched_end() return 0 or an error number. perfetto_sched_named() notes that the trace has
+ * a name for a process.
  */
 bool perfetto_sched_takes(const struct plan *plan);
 int perfetto_sched_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_shown);

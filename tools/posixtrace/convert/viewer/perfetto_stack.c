@@ -3,8 +3,9 @@
  * perfetto_stack.c - CPU samples and call stacks (profile_packet.proto, profile_common.proto).
  *
  * Each distinct stack of a process is written once, as interned data: its frames, the mappings of
- * these frames, and texts. Samples and events refer to the stack by a number. The memory for
- * interned entries is bounded; an entry without a place is written again when it is needed again.
+ * these frames, and texts. If the process maps or unmaps files, the stack is interned again at its
+ * next use. Samples and events refer to the stack by a number. The memory for interned entries is
+ * bounded; an entry without a place is written again when it is needed again.
  */
 #include "convert/viewer/perfetto.h"
 
