@@ -50,7 +50,7 @@ void choice_fini(struct choice *choice)
 	paired_fini(&choice->paired);
 }
 
-/* Stops the conversion with the status. The caller has printed the reason. */
+/* Stops the conversion with the status and returns false. The caller has printed the reason. */
 static bool stop_choice(struct choice *choice, int status)
 {
 	choice->flow->stopped = true;
@@ -88,7 +88,7 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 
 /*
  * Calls type_of() for all types of the flow, and lists these types in choice->log for the functions
- * that print messages.
+ * that print messages. Returns false if memory is lacking.
  */
 static bool list_all_types(struct choice *choice)
 {
@@ -134,8 +134,8 @@ static bool knows_types(const struct choice *choice)
 }
 
 /*
- * Returns whether the sink needs the events that have call stacks. It needs them if it writes the
- * stacks of the selected events, or if a reader of the new log will search these stacks.
+ * Returns whether the sink needs the events that have call stacks. A sink needs such events if it
+ * writes the stacks of the selected events, or if a reader of the new log will search these stacks.
  */
 static bool sink_needs_stacks(const struct fmt_flow *flow)
 {
@@ -188,7 +188,7 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 /*
  * Computes the bounds in time at the first event, for a source whose first and last time were not
  * known before. The function refuses a bound that counts back from the last event, because the time
- * of the last event is not known yet.
+ * of the last event is not known yet. After a refusal it returns false.
  */
 static bool compute_bounds(struct choice *choice, int64_t first_ns)
 {
@@ -206,7 +206,7 @@ static bool compute_bounds(struct choice *choice, int64_t first_ns)
 /*
  * Counts a selected event for the ledger: in total, by type and by thread. threads_of() keeps a
  * limited number of threads. keep_threads() later adds the events of all further threads to the
- * line without a process.
+ * line without a process. Returns false if memory is lacking.
  */
 static bool count_selected(struct choice *choice, const struct fmt_event *from)
 {
@@ -223,8 +223,8 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 
 /*
  * Returns whether the event has a call stack that the sink needs. A selected event may have only
- * the number of its stack, which another event recorded. That event must be kept, even if it is not
- * selected. If a pattern of -x matches the event, the result is false.
+ * the number of a stack, and another event has the stack. The other event must be kept, even if it
+ * is not selected. If a pattern of -x matches the event, the result is false.
  */
 static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
 {

@@ -3,6 +3,7 @@
  * convert.c - the command convert: converts a trace from one format into another.
  *
  * This file processes the options of the command line; through.h has the conversion itself.
+ * Functions that return int return an exit status, unless their comments state otherwise.
  */
 #include <errno.h>
 #include <unistd.h>

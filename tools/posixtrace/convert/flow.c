@@ -75,6 +75,7 @@ bool flow_answer(struct fmt_flow *flow, int err)
 /*
  * Passes the names of threads and processes that the first reading has found. The names precede the
  * first event, because several formats of viewers need the name of a track when the track begins.
+ * Returns false if the source must stop.
  */
 static bool pass_names(struct fmt_flow *flow)
 {
@@ -129,9 +130,10 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 }
 
 /*
- * Passes the event with its span. The span is valid during this call only. The function sets the
- * span in the source's event and does not copy the event. A copy would be slower, because it would
- * load fields that the source has just stored, and the processor would wait for these stores.
+ * Passes the event with its span, and returns the result of the sink. The span is valid during this
+ * call only. The function sets the span in the source's event and does not copy the event. A copy
+ * would be slower, because it would load fields that the source has just stored, and the processor
+ * would wait for these stores.
  */
 static int planned_event(struct fmt_flow *flow, struct fmt_event *event)
 {

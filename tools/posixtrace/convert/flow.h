@@ -151,11 +151,11 @@ int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
 
 /*
- * input_keep() prepares this input and the inputs linked behind it for a second reading. It copies
- * an input that cannot seek to a temporary file. Returns 0 or an error number. For a terminal it
- * reads nothing and returns ENOTTY. After another error, a part of an input may be lost.
- * input_again() then moves all these inputs back to their beginnings, and returns 0 or an error
- * number.
+ * input_keep() prepares this input and the inputs linked behind it for a second reading. If an
+ * input cannot seek, the function copies it to a temporary file. It returns 0 or an error number.
+ * For a terminal it reads nothing and returns ENOTTY. After another error, a part of an input may
+ * be lost. input_again() then moves all these inputs back to their beginnings, and returns 0 or an
+ * error number.
  */
 int input_keep(struct fmt_input *input);
 int input_again(struct fmt_input *input);

@@ -279,10 +279,10 @@ struct format {
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
 	/*
-	 * The functions of the format as a sink. open() makes the context. open() is required, and
-	 * all other functions may be NULL. Each function except close() returns 0, an error number,
-	 * or -1. The conversion prints the message for an error number, with the output's name. -1
-	 * means that the sink has printed the error itself.
+	 * The functions of the format as a sink. open() makes the context. open() and event() are
+	 * required, and all other functions may be NULL. Each function except close() and takes()
+	 * returns 0, an error number, or -1. The conversion prints the message for an error number,
+	 * with the output's name. -1 means that the sink has printed the error itself.
 	 */
 	enum fmt_output_kind output;
 	int (*open)(struct fmt_flow *flow, const struct fmt_output *output, void **context);
@@ -429,9 +429,10 @@ enum fmt_verdict {
 #define FMT_NO_OFFSET UINT64_MAX
 
 /*
- * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code are printed; further
- * faults are only counted. "code" may be NULL. Returns the exit status for the verdict. After
- * FMT_REFUSE, import() must return this status, TOOL_FAILURE.
+ * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". A refusal is always printed. Of all other faults,
+ * the first of each code are printed, and further faults are only counted. "code" may be NULL.
+ * Returns the exit status for the verdict. After FMT_REFUSE, import() must return this status,
+ * TOOL_FAILURE.
  */
 int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, const char *code,
 	      const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -452,8 +453,8 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 
 /*
  * fmt_read() skips a hole of a sparse file that is longer than FMT_HOLE_BYTES, and reports it as
- * damage. A hole has no data, and it would need days to read a hole of terabytes. fmt_read() reads
- * a shorter hole as zeros. fmt_hole() sets another limit.
+ * damage. A hole has no data, and to read a hole of terabytes would need days. fmt_read() reads a
+ * shorter hole as zeros. fmt_hole() sets another limit.
  */
 #define FMT_HOLE_BYTES (UINT64_C(1) << 20)
 void fmt_hole(struct fmt_input *input, uint64_t bytes);

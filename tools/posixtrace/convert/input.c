@@ -299,9 +299,9 @@ static void release_signals(struct fmt_input *input)
 }
 
 /*
- * Copies an input that cannot seek to a temporary file: first the head, which detection has read,
- * then the rest. The descriptor of the file replaces the descriptor of the input. Returns 0 or an
- * error number.
+ * Makes a temporary file of an input that cannot seek. First the head, which detection has read, is
+ * copied, then the rest. The descriptor of the file replaces the descriptor of the input. Returns 0
+ * or an error number.
  */
 static int spool_whole(struct fmt_input *input)
 {

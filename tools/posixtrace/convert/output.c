@@ -3,7 +3,8 @@
  * output.c - opens and completes the output of a sink.
  *
  * A new file gets its name when it is complete (base/outfile.h). If a sink must seek but the output
- * is a pipe, the sink gets a temporary file, which is copied into the pipe at the end.
+ * cannot, the sink gets a temporary file, which is copied into the output at the end. Functions
+ * that return int return a status of the tool, after a message if the status is not TOOL_OK.
  */
 #include "convert/output.h"
 

@@ -451,7 +451,8 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 
 /*
  * Handles an event that makes no span, because it is not selected or the sink shows it in another
- * way. The event may report losses. After a loss the open spans get no end.
+ * way. The event may report losses. After a loss the open spans get no end. Returns 0 or an error
+ * number.
  */
 static int pass_without_span(struct scan *scan, const struct fmt_event *from,
 			     const struct log_type *type)

@@ -19,7 +19,7 @@ int scan(const struct fmt_flow *like, struct plan *plan, bool *again);
  * In scan_facts.c: scan_time() adds the time of an event to the facts of the plan.
  * scan_facts_lost() adds a loss, and scan_facts_end() adds the facts of the end. The sink
  * format_scan_facts calls all three for a whole reading. The context of this sink is the plan, so
- * the sink has no function open().
+ * the sink has no function open(), which every other sink must have.
  */
 void scan_time(struct plan *plan, int64_t time_ns);
 int scan_facts_lost(struct plan *plan, const struct fmt_lost *lost);

@@ -3,7 +3,7 @@
  * scan_names.c - finds names for processes and threads. A thread gets the first of these names that
  * exists: the name that the converted input has for the thread, the name of the thread's object in
  * memory, the name of the program if the thread is the first thread of its process, the number or
- * the handle of the thread.
+ * the handle of the thread. Functions that return int return 0 or ENOMEM.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,8 @@
  * columns. A member of a struct that is no array has its own column. An array has a single column,
  * which is a text. Fields for which the schema has no column are in the text "more". The layouts
  * come from the file and are hostile: structs may contain each other, and counts may be huge. A
- * budget bounds the walk.
+ * budget bounds the walk. The functions text_... and walk_... return false if the layout or the
+ * payload is contradictory, or if a limit is exceeded.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * etw_describe.h - descriptions of payloads: from the log itself, and built-in.
  *
  * A description may follow the events that it describes. Therefore the scan of a file first passes
- * every record to etw_describe_take(). Afterwards etw_describe_find() returns the layout that the
+ * every event to etw_describe_take(). Afterwards etw_describe_find() returns the layout that the
  * log contains for an event.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_DESCRIBE_H

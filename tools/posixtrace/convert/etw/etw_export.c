@@ -2,8 +2,8 @@
 /*
  * etw_export.c - the sink "etw": writes a flow of events as a log of ETW.
  *
- * In the file, the names and classes precede the events, and the class of a type depends on all
- * other types. So the sink keeps the events in a temporary file until the last type is known.
+ * In the file, the names and classes precede the events, and the class of a type may depend on any
+ * other type. So the sink keeps the events in a temporary file until the last type is known.
  * Without --etw-plain, the payload of each event begins with the data that is needed to restore the
  * original log.
  */

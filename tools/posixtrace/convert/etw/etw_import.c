@@ -4,7 +4,8 @@
  *
  * By default, the data of an event with a description is the decoded payload and, behind it, the
  * whole record, so that an export can write the record back. The data of any other event is only
- * the record.
+ * the record. The functions that pass something to the sink return false if the conversion must
+ * end.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_listing.c - the lines of "posixtrace convert --to listing" for a log of ETW. */
+/*
+ * etw_listing.c - the lines of "posixtrace convert --to listing" for a log of ETW. Functions that
+ * return bool return false if the conversion must end.
+ */
 #include "convert/etw/etw_listing.h"
 
 #include <inttypes.h>

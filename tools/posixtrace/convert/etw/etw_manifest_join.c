@@ -3,7 +3,7 @@
  * etw_manifest_join.c - joins the elements of a manifest by their identifiers.
  *
  * Templates and strings are found by trees, so that the time for a hostile manifest with many
- * elements is not quadratic.
+ * elements is not quadratic. Functions that return bool return false if memory is lacking.
  */
 #include <search.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * log. By default, the payload of each event begins with a prefix: the type, the truncation status,
  * the thread and the address of the event. In an export made with --etw-plain, the payload is only
  * the data, and the class and type of the record identify the event type. An export may be forged,
- * so its content is checked like any other input. A function that passes something to the flow
- * returns false if the conversion must end.
+ * so its content is checked like any other input. Functions that return bool return false if the
+ * conversion must end, except take_text(), make_room() and find_class().
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw_value.c - reads values of ETW payloads. Types are those of TDH (tdh.h: TDH_IN_TYPE_*,
- * TDH_OUT_TYPE_*). Each function checks the remaining bytes before it reads. A function that
- * returns bool returns false if the payload has too few bytes for the value.
+ * TDH_OUT_TYPE_*). Each function checks the remaining bytes before it reads. The functions take_...
+ * that return bool return false if the payload has no valid value.
  */
 #include "convert/etw/etw_value.h"
 

@@ -4,7 +4,8 @@
  *
  * The composer computes the ledger from the events and the losses that it gets. A log has one
  * stream, and one number and one description for each type name. Therefore a merge of several logs
- * into one log may lose some of their contents.
+ * into one log may lose some of their contents. Functions that return int return 0, an error
+ * number, or -1 after a message.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
  * log_import.c - reads one log, or several as one trace in the order of their times.
  *
  * The library opens and checks the logs. This file orders the events, and passes names of objects
- * before them. Facts and ledgers of several logs are joined by log_joined.c.
+ * before them. Facts and ledgers of several logs are joined by log_joined.c. Functions that return
+ * int return 0 or an error number, unless their comments state a status of the tool.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ bool log_detect(const struct fmt_head *head)
 
 /*
  * Opens the input as a log. The library becomes the owner of the descriptor, so it gets a duplicate
- * of the input's descriptor.
+ * of the input's descriptor. Returns a status of the tool, after a message if it is not TOOL_OK.
  */
 static int open_log(struct import *import, struct fmt_input *input, struct merge_source *source)
 {
@@ -52,8 +53,8 @@ static int open_log(struct import *import, struct fmt_input *input, struct merge
 }
 
 /*
- * Opens all logs. Fails if a log cannot be opened, because the trace would look complete without
- * this log.
+ * Opens all logs. Returns a status of the tool. Fails if a log cannot be opened, because the trace
+ * would look complete without this log.
  */
 static int open_logs(struct import *import, struct fmt_input *input)
 {
@@ -189,7 +190,7 @@ static int read_events(struct import *import)
 
 /*
  * Passes the names of objects of each log. The names precede the events, because several sinks need
- * the name of an object at its first event.
+ * the name of an object at its first event. Returns false if the sink has stopped.
  */
 static bool pass_objects(const struct import *import)
 {

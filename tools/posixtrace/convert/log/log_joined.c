@@ -3,7 +3,7 @@
  * log_joined.c - facts, notes, status and ledger of one log, or of several logs as one trace.
  *
  * A single log keeps its attributes. The attributes of several logs describe different streams, so
- * the trace of these logs has no attributes.
+ * the trace of these logs has no attributes. Functions that return int return 0 or an error number.
  */
 #include <errno.h>
 #include <stdlib.h>

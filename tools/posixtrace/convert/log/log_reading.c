@@ -105,7 +105,10 @@ bool log_reading_objects(const struct log_reading *reading)
 	return true;
 }
 
-/* Passes a gap. A gap in which the stream was stopped is not passed, because it is not a loss. */
+/*
+ * Passes a gap. A gap in which the stream was stopped is not passed, because it is not a loss.
+ * Returns false if the sink has stopped.
+ */
 static bool pass_gap(struct log_reading *reading, const struct gap *gap)
 {
 	struct fmt_lost lost = {
@@ -120,7 +123,7 @@ static bool pass_gap(struct log_reading *reading, const struct gap *gap)
 
 /*
  * Passes the gaps that end with this event. A flag of the event says that the library has skipped a
- * damaged part of the log before the event.
+ * damaged part of the log before the event. Returns false if the sink has stopped.
  */
 static bool pass_gaps(struct log_reading *reading, const struct posix_trace_event_np *event)
 {

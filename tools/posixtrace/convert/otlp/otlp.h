@@ -4,12 +4,12 @@
  * TracesData and LogsData of opentelemetry-proto. The constants below are the numbers of their
  * fields.
  *
- * A span becomes a Span, and every other event a LogRecord. The parent of a span, and the trace of
- * every record, depend on spans that end later. So each record is first stored as an entry in a
- * temporary file. The body of a record is the part of its message that is known at its event.
- * Bodies are stored in another temporary file. At the end, otlp_tree() walks the entries backwards,
- * from the last end to the first, and finds parents and traces. otlp_write() then reads the entries
- * forwards and passes complete requests to emit().
+ * A span becomes a Span, and each event without a span becomes a LogRecord. The parent of a span,
+ * and the trace of every record, depend on spans that end later. So each record is first stored as
+ * an entry in a temporary file. The body of a record is the part of its message that is known at
+ * its event. Bodies are stored in another temporary file. At the end, otlp_tree() walks the entries
+ * backwards, from the last end to the first, and finds parents and traces. otlp_write() then reads
+ * the entries forwards and passes complete requests to emit().
  *
  * 	otlp_events.c      an event as the body of a record
  * 	otlp_context.c     identifiers: of fields such as trace_id, or computed from the log's facts
@@ -285,9 +285,7 @@ void otlp_context_read(const struct otlp_type *type, const struct fmt_event *eve
 		       struct otlp_context *context);
 /* Computes an identifier of the span that no other span has. */
 int otlp_context_span(struct otlp *otlp, const struct fmt_event *event, uint8_t *id);
-/*
- * Computes the identifier of a trace from the identifier of its first span or of its only record.
- */
+/* Computes the identifier of a trace from the identifier of the outermost span of the trace. */
 void otlp_context_trace(uint8_t *trace, const uint8_t *span);
 /* Sets the seeds of the identifiers. */
 int otlp_context_begin(struct otlp *otlp);

@@ -69,8 +69,8 @@ int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&otlp->facts, lost, &number) ? &number : NULL;
 
 	/*
-	 * If the loss itself has no count, "count" is the ledger's total of this cause. In this
-	 * case otlp_account() must not report the total again.
+	 * If the loss itself has no count, fmt_lost_count() may return the ledger's total of this
+	 * cause. In this case otlp_account() must not report the total again.
 	 */
 	otlp->counted[lost->cause] |= count && !lost->counted;
 	return put_loss(otlp, lost->has_interval ? lost->end_ns : otlp->last_ns, lost->cause, count,

@@ -4,6 +4,8 @@
  * Parquet for each table of the command query. The columns have the same names and values as in
  * query. The table events lacks the columns that query computes.
  *
+ * Functions that return int return 0, an error number, or -1 after they printed an error.
+ *
  * Unlike in query, a column has only one type. If a field has integers in some events and texts in
  * others, its column has texts. Texts that are not UTF-8 are escaped as plain.h does.
  */
@@ -122,10 +124,7 @@ static inline bool parquet_has_logs(const struct parquet_sink *sink)
 	return sink->flow->logs && !sink->flow->wanted;
 }
 
-/*
- * In logs.c and counts.c. These functions return 0, an error number, or -1 after they printed an
- * error.
- */
+/* ------------------------------------------------------------------ logs.c and counts.c */
 
 /*
  * Writes the tables of query that describe logs, which are all tables except events and spans. If

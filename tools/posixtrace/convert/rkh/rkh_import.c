@@ -5,7 +5,8 @@
  * events instead.
  *
  * A gap in the sequence numbers gets the time of the frame after it. rkh_ledger.c counts the
- * missing events.
+ * missing events. Functions that return bool return false if the conversion must end, and functions
+ * that return int return a status of the tool.
  */
 #include <errno.h>
 #include <stdio.h>

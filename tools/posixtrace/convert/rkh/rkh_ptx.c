@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rkh_ptx.c - restores events from user events, in the dialect of posixtrace. */
+/*
+ * rkh_ptx.c - restores events from user events, in the dialect of posixtrace. Functions that return
+ * bool return false if the conversion must end. A damaged record does not end the conversion.
+ */
 #include <stdio.h>
 #include <string.h>
 

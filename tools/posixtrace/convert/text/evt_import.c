@@ -102,7 +102,8 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 	}
 	/*
 	 * In a log, numbers below POSIX_TRACE_UNNAMED_USER_EVENT are those of system events. In the
-	 * format evt they are not, so a type with such a number is identified by its name alone.
+	 * format evt such a number may belong to any type, so the type is identified by its name
+	 * alone.
 	 */
 	if (slot->id >= POSIX_TRACE_UNNAMED_USER_EVENT && slot->id < 1024)
 		what.id = slot->id;

@@ -6,7 +6,7 @@
  * The output has all facts, types, names, events, losses and counts of the trace. A text that is
  * not UTF-8 is also written in hexadecimal digits. Data that is not text is written only in
  * hexadecimal digits. Numbers that a double cannot represent are strings. posixtrace-convert(1)
- * describes the members.
+ * describes the members. Functions that return int return 0 or an error number.
  */
 #include <errno.h>
 #include <stdlib.h>

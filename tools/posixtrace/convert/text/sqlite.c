@@ -2,9 +2,10 @@
 /*
  * sqlite.c - the sink "sqlite": a database of SQLite (sqlite.org/c3ref/intro.html).
  *
- * Its tables have comments, which .schema prints. The tables of posixtrace query exist as views
- * with the same names. All rows are inserted in one transaction by prepared statements. For events
- * and spans, one statement inserts many rows at a time.
+ * Its tables have comments, which .schema prints. The table spans equals that of posixtrace query.
+ * sqlite_views.c makes views that equal other tables of query. All rows are inserted in one
+ * transaction by prepared statements. For events and spans, one statement inserts many rows at a
+ * time. Functions that return int return 0, an error number, or -1 after a message.
  */
 #include <errno.h>
 #include <sqlite3.h>

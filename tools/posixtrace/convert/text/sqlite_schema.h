@@ -18,9 +18,9 @@ enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_O
 extern const char sqlite_schema[];
 
 /*
- * In sqlite_views.c: creates views with the names and contents of the tables of posixtrace query.
- * "type" has all event types; "log" is the name of a single log, or NULL. Returns SQLITE_OK or the
- * error of SQLite.
+ * In sqlite_views.c: creates the views events, types, threads, losses and objects, which have the
+ * contents of the tables of posixtrace query. "type" has all event types; "log" is the name of a
+ * single log, or NULL. Returns SQLITE_OK or the error of SQLite.
  */
 int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_type *const *type,
 		 size_t types, const char *log);

@@ -4,7 +4,7 @@
  *
  * The data of an event is the whole entry, in little endian, so that no part of the entry is lost.
  * The header and the registry become events, too, so that the sink "tracex" can make the file
- * again.
+ * again. Functions that return bool return false if the sink has stopped, except read_options().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 /*
  * Reads the whole input, since the parts of a dump refer to each other by offsets in both
  * directions. The memory grows with the arriving bytes. Before each growth the function checks the
- * limit.
+ * limit. Returns TOOL_OK, or TOOL_FAILURE after a message.
  */
 static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned char **bytes,
 		      size_t *size)
@@ -53,7 +53,8 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 
 /*
  * If the input is a text that tracex_text() reads, replaces the text by the bytes that it
- * describes. After an error, too, *bytes is NULL or valid, so the caller can always free it.
+ * describes. Returns 0 or an error number. After an error, too, *bytes is NULL or valid, so the
+ * caller can always free it.
  */
 static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct findings *findings)
 {
@@ -295,7 +296,7 @@ static uint64_t last_ticks(const struct tracex *d)
 
 /*
  * The steps are in the order in which a sink needs the parts of a trace: facts, types, objects,
- * events, end.
+ * events, end. Returns a status of the tool.
  */
 static int tracex_import_convert(struct tracex_source *im, struct fmt_input *input)
 {

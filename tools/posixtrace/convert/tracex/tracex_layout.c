@@ -4,7 +4,7 @@
  *
  * The pointers are addresses of the target. The offset in the file is the pointer minus the base.
  * The header is hostile: before a pointer is used, this file checks that the part at the pointer is
- * within the bytes.
+ * within the bytes. Functions that return int return 0, or EINVAL if they refuse the dump.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
  * Decides whether the layout is wide. "BTXT" and four zero bytes may be a wide id, or a narrow id
  * and a timer mask of 0. If the reserved words have their fixed values in one of the two layouts,
  * the dump has this layout. Otherwise the distance from base to registry decides, because this
- * distance is the size of the header. Returns 0, or EINVAL if no layout fits.
+ * distance is the size of the header.
  */
 static int decide_width(struct tracex *d, struct findings *f)
 {
@@ -318,7 +318,7 @@ int tracex_layout(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Stores a word in little endian, also if the dump is big endian. */
+/* Stores a word in little endian, also if the dump is big endian. Returns the number of bytes. */
 static size_t put_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	octets_put(to, value, bytes);

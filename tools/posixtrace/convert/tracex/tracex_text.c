@@ -6,6 +6,7 @@
  * The offset of a byte in the result is the difference between its address and the lowest address.
  * Bytes without an address in the text are zero. The range of addresses must not exceed the length
  * of the text. Otherwise a few lines with distant addresses would require gigabytes of memory.
+ * Functions that return int return 0, EINVAL after a finding, or ENOMEM.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -66,8 +67,7 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 }
 
 /*
- * Refuses the text by a finding with the number and the offset of the line. Returns the error
- * number of a refusal.
+ * Refuses the text by a finding with the number and the offset of the line. Always returns EINVAL.
  */
 static int tracex_text_bad(const struct text *t, const char *what)
 {
@@ -186,7 +186,10 @@ static void rewind_text(struct text *t)
 	t->line = 1;
 }
 
-/* Finds the lowest address, the span of addresses and the number of bytes. Checks all records. */
+/*
+ * Checks the records up to the end record. Finds the lowest address, the span of addresses and the
+ * number of bytes.
+ */
 static int tracex_text_measure(struct text *t, uint64_t *lowest, uint64_t *span,
 			       uint64_t *data_bytes)
 {

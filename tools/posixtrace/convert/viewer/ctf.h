@@ -6,7 +6,8 @@
  * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
  * In CTF, an event of a stream must not be earlier than the event before it. So each event goes to
  * the first stream whose last event is not later than this event. All streams have the same stream
- * class.
+ * class. Functions that return int return 0 or an error number, unless their comments state
+ * otherwise.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_CTF_H
 #define POSIXTRACE_CONVERT_VIEWER_CTF_H
@@ -78,8 +79,7 @@ struct ctf {
 };
 
 /*
- * In ctf_packet.c. Functions that return int return 0 or an error number. ctf_flush() writes the
- * current packet if it has events.
+ * In ctf_packet.c. ctf_flush() writes the current packet if it has events.
  */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream);
 int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);

@@ -7,6 +7,8 @@
  * wake-ups become events of the kernel's tracing, from which readers compute the states of threads
  * (perfetto_sched.c). CPU samples become samples with call stacks (perfetto_stack.c).
  *
+ * Functions that return int return 0 or an error number, unless their comments state otherwise.
+ *
  * Times are measured by CLOCK_REALTIME. Each thread, each process and the losses of each cause have
  * a track. Spans of a thread that cross other spans are on further tracks, which are children of
  * the thread's track. Spans with a key are on tracks of their process. A reader sorts packets by
