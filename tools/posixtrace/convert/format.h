@@ -429,7 +429,7 @@ enum fmt_verdict {
 #define FMT_NO_OFFSET UINT64_MAX
 
 /*
- * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". A refusal is always printed. Of all other faults,
+ * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". A refusal is always printed. For all other faults,
  * the first of each code are printed, and further faults are only counted. "code" may be NULL.
  * Returns the exit status for the verdict. After FMT_REFUSE, import() must return this status,
  * TOOL_FAILURE.

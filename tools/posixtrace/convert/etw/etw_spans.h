@@ -6,8 +6,8 @@
  * In most classes, a START and an END are a pair if they have the same class and thread. In the
  * classes process, thread and image, different threads may log the two events, so their payloads
  * must have the same subject, and the threads may differ. START and END of a provider must have the
- * same task and activity; without an activity, they must have the same task and thread. Of several
- * open STARTs that fit, an END ends the youngest. An END without a START makes no span.
+ * same task and activity; without an activity, they must have the same task and thread. If several
+ * open STARTs fit, an END ends the youngest. An END without a START makes no span.
  *
  * Memory    bounded: at most ETW_SPANS_OPEN spans are open. A further START is counted and begins
  *           no span.
