@@ -9,8 +9,8 @@
 #include "spans/by_name.h"
 
 /*
- * A function of the type by_name_find. Returns whether the flow has a type with this name to which
- * the rule applies.
+ * A function of the type by_name_find. Returns whether the flow has a type with this name, and the
+ * rule applies to this type.
  */
 static bool find_pairable(void *arg, const char *name, size_t len)
 {

@@ -29,8 +29,8 @@ int paired_init(struct paired *paired, struct fmt_flow *flow,
 void paired_fini(struct paired *paired);
 
 /*
- * Makes the struct log_type of a type, which the caller frees. The member "index" is 0 and free for
- * the caller. Returns NULL if memory is lacking.
+ * Makes a struct log_type, which the caller frees, for a type of the flow. The member "index" is 0
+ * and the caller may use it. Returns NULL if memory is lacking.
  */
 struct log_type *paired_new(const struct fmt_type *from);
 
@@ -48,7 +48,7 @@ void paired_event(const struct fmt_event *from, const struct log_type *type,
 
 /*
  * A function of the type by_name_find. Returns whether this flow, or the flow before, has a type
- * with this name to which the rule of spans/by_name.h applies.
+ * with this name, and the rule of spans/by_name.h applies to this type.
  */
 bool paired_find(void *paired, const char *name, size_t len);
 

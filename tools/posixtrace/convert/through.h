@@ -27,8 +27,8 @@ struct through {
 int through(const struct through *through, struct fmt_input *input);
 
 /*
- * Returns the format with that name, which must be a source if "source" is true, otherwise a sink.
- * Returns NULL after an error message.
+ * Returns the format with that name. The format must be a source if "source" is true, otherwise a
+ * sink. Returns NULL after an error message.
  */
 const struct format *through_named(const char *name, bool source);
 

@@ -94,8 +94,8 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 		  const char *text, size_t size, const char **why);
 
 /*
- * Returns the layout of a public class of the kernel, which the caller frees. Returns NULL if there
- * is no such layout, or if memory is lacking.
+ * Returns the layout of a type of a public class of the kernel. The caller frees the layout.
+ * Returns NULL if there is no such layout, or if memory is lacking.
  */
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version);
 /* Returns the name of a type, such as "cswitch", or NULL for a type that has only a number. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_log.c - reads the first record of a file, which describes the log (TRACE_LOGFILE_HEADER of
- * evntrace.h).
+ * etw_log.c - reads the description of the log (TRACE_LOGFILE_HEADER of evntrace.h), which is the
+ * first record of the file.
  *
  * The file has no magic number. etw_is() recognizes it by the first record, which is at a fixed
  * offset.

@@ -247,8 +247,8 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes a count of lost events. The function also sets lost_reported, so that finish_restore()
- * does not pass the total in the header, which contains this count.
+ * Passes a count of lost events. The total in the header contains this count, too. So the function
+ * sets lost_reported, and finish_restore() does not pass the total again.
  */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {

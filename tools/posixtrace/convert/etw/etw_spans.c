@@ -184,9 +184,9 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 enum role { NONE, BEGIN, END, DEQUEUE };
 
 /*
- * Returns the role of a record, which depends on its type. For a class with a subject,
- * etw_kernel_key() has the types that begin and end a span. Sets *key to the fields that identify
- * the subject, or to NULL if the thread or the activity identifies the span.
+ * Returns the role of a record by its type. For a class with a subject, etw_kernel_key() has the
+ * types that begin and end a span. Sets *key to the fields that identify the subject, or to NULL if
+ * the thread or the activity identifies the span.
  */
 static enum role role_of(const struct etw_record *r, const char *class, const char **key)
 {

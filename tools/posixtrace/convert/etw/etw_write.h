@@ -10,7 +10,7 @@
 
 #include "convert/etw/etw.h"
 
-/* greatest number of bytes of a name from which its class is computed */
+/* further bytes of a name are not used when a class is computed from the name */
 #define ETW_CLASS_NAME_MAX 4096
 #define ETW_WRITE_BUFFER 65536u
 #define ETW_RECORD_MAX 65456u   /* records of exports are shorter */

@@ -55,7 +55,7 @@ static int write_at(const struct etw_writer *w, uint64_t at)
 
 /*
  * Completes the buffer's header. The rest of the buffer is filled with 0xff, which ends the
- * records. If "begun" is true, the buffer is the first of the file, whose header has no stamp.
+ * records. If "begun" is true, the buffer is the first of the file, and its header has no stamp.
  */
 static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, unsigned type,
 		       bool begun)

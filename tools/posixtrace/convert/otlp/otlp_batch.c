@@ -201,9 +201,9 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 
 /*
  * Adds the attribute log.record.uid of the semantic conventions. A receiver may drop a second
- * record with an equal attribute. The attribute has the number of the record, which is unique in
- * the log. If the command ship gives another name of the host, the attribute also has the seed,
- * which depends on this name.
+ * record with an equal attribute. The attribute has the identity of the log and the number of the
+ * record in the log. If the command ship gives another name of the host, the attribute also has the
+ * seed, which depends on this name.
  */
 static void put_uid(const struct writing *writing, struct proto *p)
 {

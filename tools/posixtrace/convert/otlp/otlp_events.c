@@ -98,8 +98,8 @@ static uint64_t positive_ns(int64_t ns)
 }
 
 /*
- * Returns a hash of the event's thread, which is never 0. Returns 0 for an event without a thread,
- * because such events are not nested.
+ * Returns a hash of the event's thread. The hash of a thread is never 0. Returns 0 for an event
+ * without a thread, because such events are not nested.
  */
 static uint64_t thread_hash(const struct fmt_event *event)
 {

@@ -224,8 +224,8 @@ void rkh_names_free(struct rkh_names *names);
 void rkh_names_clear(struct rkh_names *names);
 
 /*
- * Sets the name of a value, which replaces an earlier name. Returns 0, ENOMEM, or ENOSPC if there
- * are too many names.
+ * Sets the name of a value. This name replaces an earlier name. Returns 0, ENOMEM, or ENOSPC if
+ * there are too many names.
  */
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name);
 

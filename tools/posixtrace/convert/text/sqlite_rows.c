@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlite_rows.c - a virtual table of rows in memory, which is read once from the beginning to the
- * end.
+ * sqlite_rows.c - a virtual table whose rows are in memory. A statement reads the rows once, from
+ * the beginning to the end.
  */
 #include "convert/text/sqlite_rows.h"
 

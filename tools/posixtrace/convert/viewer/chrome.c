@@ -66,8 +66,8 @@ static void chrome_close(void *context)
 }
 
 /*
- * Begins an element of the list of events, which is a line. The caller writes members and closes
- * the object.
+ * Begins an element of the list of events. Each element is a line. The caller writes members and
+ * closes the object.
  */
 static void begin_element(struct json *json, char phase)
 {

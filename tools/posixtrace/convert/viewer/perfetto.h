@@ -255,7 +255,7 @@ size_t perfetto_begin_untimed(struct perfetto *perfetto);
  */
 int perfetto_snapshot(struct perfetto *perfetto, int64_t time_ns, unsigned equal);
 
-/* Begins a TrackEvent in the packet. Returns the value for proto_end(), which ends it. */
+/* Begins a TrackEvent in the packet. Returns the value by which proto_end() ends the TrackEvent. */
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 
 /*
@@ -292,9 +292,9 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field);
 
 /*
- * Prepares the annotations of a type, whose member field_iid must be set. If all fields of the type
- * are integers whose values have no names, perfetto_fields() later writes them in a faster way.
- * Returns 0 or ENOMEM.
+ * Prepares the annotations of a type. The member field_iid of *kind must be set before. If all
+ * fields of the type are integers whose values have no names, perfetto_fields() later writes them
+ * in a faster way. Returns 0 or ENOMEM.
  */
 int perfetto_prepare(struct perfetto_kind *kind);
 
@@ -329,9 +329,9 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);
 #define PERFETTO_TRACK_NAME 2 /* a field of TrackDescriptor */
 
 /*
- * In perfetto_counter.c: writes the values of the counters of an event, whose type must have
- * fields. The caller must have described the track of the event's thread. Returns 0 or an error
- * number.
+ * In perfetto_counter.c: writes the values of the counters of an event. The type of the event must
+ * have fields. The caller must have described the track of the event's thread. Returns 0 or an
+ * error number.
  */
 int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
 

@@ -16,8 +16,8 @@ enum { /* TrackDescriptor, CounterDescriptor */
 };
 
 /*
- * Returns the name of the track of a counter, which consists of the names of its type and its
- * field.
+ * Returns the name of the track of a counter: the name of the event type and the name of the field.
+ * The caller frees the name. Returns NULL if memory is lacking.
  */
 static char *track_name(const struct perfetto_kind *kind, const struct posix_trace_field_np *field)
 {
