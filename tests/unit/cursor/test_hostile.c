@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
+#include "cursor/stored_private.h"
 #include "support/random.h"
 #include "unit/cursor/changed.h"
 
@@ -126,6 +127,75 @@ START_TEST(a_hostile_sparse_file_does_not_keep_a_reader_for_ever)
 }
 END_TEST
 
+static void seal(struct ptx_log_block *block)
+{
+	block->payload_crc = ptx_crc32c(0, block + 1, block->payload_bytes);
+	seal_header(block);
+}
+
+/*
+ * Appends a TOP that names the only INDEX block many times, and an END that names this TOP. Such a
+ * log of some megabytes must not make a reader list 10^9 slots.
+ */
+START_TEST(a_top_that_repeats_an_index_block_adds_no_slots)
+{
+	enum { ENTRIES = 1000 };
+	size_t size, at[500], blocks, top = 0, end = 0;
+	uint8_t *bytes = changed_log(POSIX_TRACE_LOOP, &size), *more;
+	const size_t payload = ENTRIES * sizeof(struct ptx_log_place);
+	struct ptx_log_block *block;
+	struct ptx_stored *stored;
+	struct ptx_log_end *ending;
+	size_t end_bytes, slots;
+	unsigned events;
+	int fd = sample_file_of(bytes, size);
+
+	stored = sample_open(fd, false);
+	slots = stored->slots;
+	events = changed_read(stored);
+	ptx_stored_close(stored);
+	close(fd);
+	blocks = changed_blocks(bytes, size, at, 500);
+	for (size_t i = 0; i < blocks; i++) {
+		block = (struct ptx_log_block *)(void *)(bytes + at[i]);
+		if (block->type == PTX_LOG_TOP)
+			top = at[i];
+		if (block->type == PTX_LOG_END)
+			end = at[i];
+	}
+	ck_assert_uint_gt(top, 0);
+	ck_assert_uint_gt(end, top);
+	end_bytes = size - end;
+	more = malloc(size + sizeof(*block) + payload + end_bytes);
+	memcpy(more, bytes, size);
+	/* the TOP */
+	block = (struct ptx_log_block *)(void *)(more + size);
+	memcpy(block, bytes + top, sizeof(*block));
+	ck_assert_uint_eq(block->records, 1);
+	block->records = ENTRIES;
+	block->payload_bytes = payload;
+	for (size_t i = 0; i < ENTRIES; i++)
+		memcpy((struct ptx_log_place *)(void *)(block + 1) + i,
+		       bytes + top + sizeof(*block), sizeof(struct ptx_log_place));
+	seal(block);
+	/* the END */
+	block = (struct ptx_log_block *)(void *)(more + size + sizeof(*block) + payload);
+	memcpy(block, bytes + end, end_bytes);
+	ending = (struct ptx_log_end *)(void *)(block + 1);
+	ending->top_offset = size;
+	ending->end_offset = size + sizeof(*block) + payload;
+	seal(block);
+	fd = sample_file_of(more, size + sizeof(*block) + payload + end_bytes);
+	stored = sample_open(fd, false);
+	ck_assert_uint_eq(stored->slots, slots);
+	ck_assert_uint_eq(changed_read(stored), events);
+	ptx_stored_close(stored);
+	close(fd);
+	free(more);
+	free(bytes);
+}
+END_TEST
+
 /* FORMAT: a length that no writer writes is invalid, even if the checksum is right. */
 START_TEST(a_block_with_an_impossible_length_is_wrong)
 {
@@ -159,6 +229,7 @@ static Suite *build(void)
 
 	tcase_add_test(tc, a_block_with_an_impossible_length_is_wrong);
 	tcase_add_loop_test(tc, impossible_fields_with_right_checksums, 0, 3);
+	tcase_add_test(tc, a_top_that_repeats_an_index_block_adds_no_slots);
 	tcase_add_test(tc, a_hostile_sparse_file_does_not_keep_a_reader_for_ever);
 	return suite;
 }
