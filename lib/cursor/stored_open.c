@@ -98,11 +98,11 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
  * For a LOOP log, makes the list of slots from all INDEX blocks. The caller has set *good to true.
  * *good becomes false if an INDEX block is not valid, or if a place in it is in front of the slots.
  * The member time_max of a slot becomes the time_top of its place, which is the greatest time up to
- * this block. Seeks need a time that never decreases. In a hostile log, TOP may name one INDEX block
- * many times, INDEX blocks may overlap, and a compressed one may have a million places. So *good
- * also becomes false if an INDEX block begins before the end of the block before it, or if the log
- * has more places than the file has room for slots. Returns 0, or ENOMEM if there is no memory for
- * the list.
+ * this block. Seeks need a time that never decreases. In a hostile log, TOP may name one INDEX
+ * block many times, INDEX blocks may overlap, and a compressed one may have a million places. So
+ * *good also becomes false if an INDEX block begins before the end of the block before it, or if
+ * the log has more places than the file has room for slots. Returns 0, or ENOMEM if there is no
+ * memory for the list.
  */
 static int read_slots(struct ptx_stored *stored, bool *good)
 {

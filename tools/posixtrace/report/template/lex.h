@@ -62,8 +62,8 @@ bool word_is(struct word word, const char *text);
 
 /*
  * Reads a string in quotes and decodes its escapes. Returns false if no valid string begins here,
- * after blanks. If for_print is true, each byte that is not printable ASCII becomes a dot, unless
- * an escape stands for it.
+ * after blanks. If for_print is true, each byte that is not printable ASCII becomes a dot. Escapes
+ * still result in any byte.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
 

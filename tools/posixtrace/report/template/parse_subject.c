@@ -216,8 +216,8 @@ bool subject_print(struct parse *parse, const struct subject *subject)
 }
 
 /*
- * Returns whether a format results in a number. Of the other formats, S results in a text, and F, T
- * and P are for printing only.
+ * Returns whether a format results in a number. S results in a text; F, T and P are for printing
+ * only.
  */
 static bool is_number_format(char letter)
 {
