@@ -141,7 +141,7 @@ void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_sour
 
 /*
  * The records were checked: types are in range, sources are in the table, and the last record ends
- * at the end of the bytes. So the loop needs no bounds.
+ * at the end of the bytes. So the loop checks nothing inside a record.
  */
 void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, size_t bytes,
 			   const struct ptx_log_source *table)

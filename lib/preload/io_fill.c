@@ -5,17 +5,18 @@
  *
  * The C library makes the call of read() inside itself, where no wrapper sees it. But the program
  * may wait in it, for example for the output of a command of popen(). So the wrappers look into the
- * buffer before the call. If the buffer has all the bytes, the call has no event io.fill, for which
- * a wrapper would read the clock. fread() also has an event of the family stdio.
+ * buffer before the call. If the buffer has all the bytes, the wrapper records no event io.fill and
+ * need not read the clock. fread() also has an event of the family stdio.
  *
  * In this file, a stream is a stream of <stdio.h>.
  *
  * Only the members of glibc's streams are known. With another C library, this file wraps fread()
  * alone.
  *
- * Threads  a stream may be used by several threads. The bytes in the buffer are read only under the
- *          lock of the stream. If another thread has the lock, the call waits for it, and has an
- *          event.
+ * Threads  a stream may be used by several threads. The wrappers of functions that read lines look
+ *          at the bytes in the buffer only under the lock of the stream. They do not wait for this
+ *          lock: if another thread has it, the call has an event. The other wrappers compare only
+ *          the pointers of the stream, without the lock.
  */
 #include <stdio.h>
 #include <string.h>

@@ -101,8 +101,8 @@ static void watch_judge_fail(struct watch_judge *judge)
 
 /*
  * A type without a schema has a name, which is enough for many rules. The judge keeps such types in
- * the list "plain" and not in the list of the watch, because the watch will read their schemas
- * again.
+ * the list "plain" and not in the list of the watch. logfile_type() reads the schema of a type only
+ * once, so the watch would miss a schema that the program registers later.
  */
 void watch_judge_event(struct watch_judge *judge, const struct log_type *described,
 		       const struct posix_trace_event_np *event)
@@ -145,8 +145,9 @@ static void watch_judge_look(struct watch_judge *judge, int64_t now_ns)
 }
 
 /*
- * Returns true if the section excludes an event type that could be the second event of the rule.
- * The stream has no events of such a type.
+ * Returns true if the section of the configuration file excludes an event type that could be the
+ * second event of the rule. The stream has no events of such a type. Also returns true if the types
+ * cannot be listed.
  */
 static bool is_excluded(const struct watch_judge *judge, const struct rule *rule)
 {

@@ -2,11 +2,12 @@
 /*
  * etw.h - logs of Event Tracing for Windows (ETL files): converts the bytes of a file to records in
  * order of time. The layouts come from Microsoft's evntrace.h and evntcons.h, and from observed
- * files. posixtrace-convert(1) lists the codes of findings.
+ * files. posixtrace-formats(7) lists the codes of findings.
  *
  * Memory    One buffer for each processor, 32 bytes for each buffer of the file, and the
  *           descriptions of payloads. If the records of a processor are out of order, also 40 bytes
- *           for each record, and all decompressed buffers, at most 512 MiB.
+ *           for each record, and all decompressed buffers. If these need more than 512 MiB, the
+ *           reading fails with ENOMEM.
  * Input     Hostile. Every offset is checked before it is used. No field of the file alone decides
  *           how much memory is allocated.
  * Errors    Functions that can fail return 0 or an error number, unless their comments state other
@@ -152,7 +153,8 @@ void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
 /*
- * Returns whether the record is an event of a class: of the kernel or of another classic provider.
+ * Returns whether the record has a class and a type of one byte. Such a record is an event of the
+ * kernel or of another classic provider.
  */
 bool etw_is_kernel(const struct etw_record *record);
 /* Returns whether the record is an event of a provider with a manifest or TraceLogging. */

@@ -41,7 +41,7 @@ static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output,
 	}
 	/*
 	 * The UUID shows that metadata and packets belong together. It need not be secret. So if
-	 * the kernel has no random numbers yet, a weak number is good enough.
+	 * getrandom() fails, an address is good enough.
 	 */
 	if (getrandom(ctf->uuid, sizeof(ctf->uuid), 0) != (ssize_t)sizeof(ctf->uuid))
 		memcpy(ctf->uuid, &ctf, sizeof(ctf));
@@ -81,10 +81,10 @@ static void ctf_sink_close(void *context)
 }
 
 /*
- * Sets the offset of the trace's clock from 1970. If no event is older than 1970, the offset is 0,
- * and all times are below 2^63. Some readers require this, because they treat times as signed. If
- * an event is older, the offset is least_ns, rounded down to whole seconds if the rounded time fits
- * into 64 bits.
+ * Sets the offset of the trace's clock from 1970. If least_ns is not before 1970, the offset is 0,
+ * and all times are below 2^63. Some readers require this, because they treat times as signed.
+ * Otherwise the offset is least_ns, rounded to whole seconds: down, or up if the lower second does
+ * not fit into 64 bits.
  */
 static void set_offset(struct ctf *ctf, int64_t least_ns)
 {
