@@ -26,6 +26,12 @@
  * it leaves a gap for the growth of the stack.
  */
 #define STACK_GAP ((uintptr_t)100 << 20)
+/*
+ * The distance above a frame of an unknown stack within which memory counts as a part of the stack.
+ * A caller's argument is rarely farther away. If a stack ends within this distance, a wrong pointer
+ * into the unmapped memory behind it is not found.
+ */
+#define STACK_NEAR ((uintptr_t)128 << 10)
 
 extern void *__libc_stack_end;
 
@@ -78,20 +84,22 @@ void shim_find_known(bool is_running)
 	dl_iterate_phdr(note_segments, &is_running);
 }
 
-/* Returns whether the address is on the calling thread's stack, in a frame that is in use. */
+/*
+ * Returns whether the address is on the calling thread's stack, in a frame that is in use. Glibc
+ * keeps the descriptor of a thread, except the main thread, at the end of the thread's stack. But
+ * the present stack may also be an alternate signal stack or the stack of a coroutine, whose end is
+ * not known. So only addresses up to STACK_NEAR above the frame count.
+ */
 static bool is_on_stack(uintptr_t address)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	/* Glibc keeps the descriptor of a thread at the end of the thread's stack. */
-	uintptr_t end = (uintptr_t)pthread_self();
 
-	/*
-	 * The main thread's descriptor is not on its stack. The known end of this stack identifies
-	 * the main thread.
-	 */
+	if (address < frame)
+		return false;
+	/* The known end of the main thread's stack identifies this stack. */
 	if (frame < stack_end && stack_end - frame < STACK_GAP)
-		end = stack_end;
-	return address >= frame && address < end;
+		return address < stack_end;
+	return address - frame < STACK_NEAR && address < (uintptr_t)pthread_self();
 }
 
 bool shim_is_lasting(const void *from)

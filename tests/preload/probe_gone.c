@@ -3,12 +3,12 @@
  * preload/probe_gone.c - a call whose argument is in memory that is unmapped before the call
  * returns. It is no test itself.
  *
- *	probe_gone CALL ok|fault|quiet|quiet-fault FOLDER
+ *	probe_gone CALL ok|fault|other-fault|quiet|quiet-fault FOLDER
  *
  * The argument is in a page. With ok, gone.c unmaps the page when the kernel has read the argument,
  * and the call succeeds. With fault, the page cannot be read, and the call fails with EFAULT. With
- * quiet, the process first installs a filter that permits all system calls. Files are made in the
- * folder. The program exits with 0 if the call had the expected result, and with 2 if the system
+ * other-fault, a signal handler on an alternate stack makes such a call. With quiet, the process
+ * first installs a filter that permits all system calls. Files are made in the folder. The program exits with 0 if the call had the expected result, and with 2 if the system
  * lacks something that the call needs.
  */
 #include <arpa/inet.h>
@@ -38,6 +38,9 @@
 #include <unistd.h>
 
 #include "preload/gone.h"
+
+#define OTHER_STACK    (64 << 10)
+#define OTHER_DISTANCE (1 << 20) /* from the begin of this stack to the argument */
 
 #define FIFO "gone.fifo"
 
@@ -213,7 +216,7 @@ static void fill_fifo(union argument *at)
 
 static void fill_how(union argument *at)
 {
-	at->how.flags = O_RDONLY;
+	at->how.flags = O_DIRECTORY | O_CLOEXEC;
 }
 
 static void fill_command(union argument *at)
@@ -388,14 +391,41 @@ static void install_filter(void)
 	must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, "PR_SET_SECCOMP");
 }
 
+/* A call on an alternate stack: the shim does not know where this stack ends. */
+static const struct gone_case *other_case;
+static union argument *other_argument;
+static volatile long other_result;
+
+static void call_on_other_stack(int signal)
+{
+	(void)signal;
+	other_result = other_case->call(other_argument);
+}
+
+static long call_in_handler(const struct gone_case *one, union argument *at, void *memory)
+{
+	const stack_t stack = { .ss_sp = memory, .ss_size = OTHER_STACK };
+	const struct sigaction action = { .sa_handler = call_on_other_stack,
+					  .sa_flags = SA_ONSTACK };
+
+	must(sigaltstack(&stack, NULL) == 0, "sigaltstack");
+	must(sigaction(SIGUSR1, &action, NULL) == 0, "sigaction");
+	other_case = one;
+	other_argument = at;
+	must(raise(SIGUSR1) == 0, "raise");
+	return other_result;
+}
+
 static int run_case(const struct gone_case *one, const char *how)
 {
-	const int fails = strstr(how, "fault") != NULL;
-	union argument *at = mmap(NULL, GONE_PAGE, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int fails = strstr(how, "fault") != NULL, is_on_other = !strcmp(how, "other-fault");
+	/* The other stack is in front of the argument, and farther away than frames are long. */
+	char *memory = mmap(NULL, OTHER_DISTANCE + GONE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	union argument *at = (union argument *)(void *)(memory + OTHER_DISTANCE);
 	long result;
 
-	must(at != MAP_FAILED, "mmap");
+	must(memory != MAP_FAILED, "mmap");
 	one->make();
 	one->fill(at);
 	if (!strncmp(how, "quiet", 5))
@@ -405,7 +435,7 @@ static int run_case(const struct gone_case *one, const char *how)
 	else
 		gone_arm(at);
 	errno = 4711;
-	result = one->call(at);
+	result = is_on_other ? call_in_handler(one, at, memory) : one->call(at);
 	if (fails ? result >= 0 || errno != EFAULT : result < 0 || errno != 4711) {
 		fprintf(stderr, "%s: %ld: %s\n", one->name, result, strerror(errno));
 		return 1;
