@@ -70,6 +70,11 @@ bool tries_timed_out(const struct call *call)
 
 /* The kernel counts the time limit of a socket in its ticks, which last 1 ms or longer. */
 #define LIMIT_NS INT64_C(1000000)
+/*
+ * Without the states of threads, a connect() of a socket that does not block also seems to have
+ * blocked if the thread lost its CPU in the call for a moment. Time limits of connect() are longer.
+ */
+#define CONNECT_LIMIT_NS INT64_C(100000000)
 
 /*
  * Returns whether a call has the error of a time limit of a socket. A connect() has the error of a
@@ -84,6 +89,13 @@ static bool has_limit_error(const struct call *call)
 		!strcmp(call->type->name, "net.accept"));
 }
 
+static int64_t least_limit_ns(const struct history *history, const struct call *call)
+{
+	const bool has_states = history->thread[call->thread].stays != 0;
+
+	return !has_states && call->error == EINPROGRESS ? CONNECT_LIMIT_NS : LIMIT_NS;
+}
+
 /*
  * Marks the calls that reached the time limit of their socket. A call on a descriptor that does not
  * block has the same error, so only calls that have blocked their thread are marked.
@@ -95,7 +107,7 @@ static void mark_limits(struct history *history)
 
 		call->is_limited = has_limit_error(call) && call->fd_kind != FD_QUEUE &&
 				   (call->is_begun || !call_uses_file(call)) &&
-				   call->end_ns - call->begin_ns >= LIMIT_NS &&
+				   call->end_ns - call->begin_ns >= least_limit_ns(history, call) &&
 				   history_was_blocked(history, call);
 	}
 }

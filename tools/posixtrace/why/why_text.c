@@ -610,7 +610,7 @@ static void put_allocator(const struct page *page, uint32_t node)
 			found += is_allocator(&division->node[of]) ? division->node[of].samples : 0;
 		}
 	}
-	if (all >= HINT_SAMPLES && found >= all / HINT_PART)
+	if (all >= HINT_SAMPLES && found * HINT_PART >= all)
 		out_printf(page->out, "Hint: %.0f %% of the thread's samples are in malloc() and "
 			   "free(): it probably waited for a lock of the allocator, which threads "
 			   "share.\n", 100.0 * (double)found / (double)all);
