@@ -28,6 +28,7 @@ import inspect
 import itertools
 import sys
 import threading
+import types
 
 from _posixtrace import (Event, Record, TracedFunction, is_active, _Log, _profile_thread, _Span,
                          _Stream, _on_end, _on_start)
@@ -84,6 +85,9 @@ def _traced_later(span, function):
                         step = generator.athrow(error)
     else:
         return None
+    # A generator of @types.coroutine can be awaited, so the wrapper must be awaitable, too.
+    if function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+        traced = types.coroutine(traced)
     return functools.wraps(function)(traced)
 
 

@@ -163,7 +163,9 @@ static void report_clock(doctor_report *report, const struct posix_trace_loginfo
 /* Returns the advice, or the one for a lack of descriptors if the error is such a lack. */
 static const char *advice_unless_files(int err, const char *advice)
 {
-	return err == EMFILE || err == ENFILE ? MORE_FILES : advice;
+	if (err == ENFILE)
+		return "as root: raise the limit of the system, sysctl fs.file-max";
+	return err == EMFILE ? MORE_FILES : advice;
 }
 
 /* Tests the recording: writes events of this process into a log, and reads the log. */

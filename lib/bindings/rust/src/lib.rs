@@ -18,10 +18,10 @@
 //! }
 //! ```
 //!
-//! A line with [`event!`], [`span!`] or [`async_span!`] registers its event type at the first use. While the process
-//! is not traced, the line costs one load and one branch, and does not evaluate its values. Any
-//! thread may record, and recording never fails. One thread at a time may use a [`Stream`] or a
-//! [`Log`].
+//! A line with [`event!`], [`span!`] or [`async_span!`] registers its event type at the first use.
+//! While the process is not traced, the line costs one load and one branch, and does not evaluate its
+//! values. Any thread may record, and recording never fails. One thread at a time may use a
+//! [`Stream`] or a [`Log`].
 
 use std::ffi::{c_void, CStr, CString};
 use std::fs::{File, OpenOptions};
@@ -338,8 +338,8 @@ macro_rules! event {
 /// Traces the rest of the block as a span that may overlap with others of its name in one thread, and
 /// may end in another thread: `async_span!("request", path: &str = path)`. Use it instead of
 /// [`span!`] in an `async fn` or `async` block that awaits something. Each span has a number, the
-/// first field `id` of NAME.begin and NAME.end. By this key, readers find the end of a span. The span
-/// of a future that is dropped ends then.
+/// first field `id` of NAME.begin and NAME.end, so no other field may have the name `id`. By this
+/// key, readers find the end of a span. The span of a future that is dropped ends then.
 #[macro_export]
 macro_rules! async_span {
     ($name:literal $(, $field:ident : $kind:ty = $value:expr)*) => {
