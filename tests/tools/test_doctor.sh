@@ -75,7 +75,7 @@ run 1 doctor $pid
 check "the line says so" finding fails process "$pid: no such process$"
 run 1 doctor --json $pid
 check "as JSON" grep -q \
-	"^{\"requirement\":\"process\",\"verdict\":\"fails\",\"fact\":\"$pid: no such process\"}$" \
+	"^{\"requirement\":\"process\",\"verdict\":\"fails\",\"fact\":\"$pid: no such process\",\"advice\":\"ps -e lists the processes\"}$" \
 	"$tmp/out"
 check "each line is an object" has_only '^{"requirement":"[^"]*","verdict":"[a-z]*","fact":".*"}$'
 

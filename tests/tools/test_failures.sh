@@ -157,7 +157,7 @@ check "then the answer about the time" sh -c "sed -n 4p '$tmp/out' | grep -q '^t
 # The answer about the time follows, and may name such a file.
 check "catalogs and empty pipes are no failures" sh -c "! sed '/^thread /,\$d' '$tmp/out' | grep -q 'locale\|EAGAIN'"
 run 0 why --json "$tmp/log.ptl"
-check "JSON" has out '"failures":\[{"pid":[0-9]*,"name":"fails","code":7,"signal":0,"at":"[0-9]*","at_ns":"[0-9]*","failed_calls":\[{"event":"io.open","path":"/nonexistent/config","error":2,"error_name":"ENOENT","function":"look (fails.c:[0-9]*)"'
+check "JSON" has out '"failures":\[{"pid":[0-9]*,"name":"fails","code":7,"signal":0,"at":"[0-9]*","at_ns":"[0-9]*","at_end":"","failed_calls":\[{"event":"io.open","path":"/nonexistent/config","error":2,"error_name":"ENOENT","function":"look (fails.c:[0-9]*)"'
 
 # A question about a part of the log has no failures in its answer.
 run 0 why --thread fails "$tmp/log.ptl"
