@@ -3,8 +3,9 @@
  * log/format_layout.c - the tables of FORMAT as assertions, in the same order.
  *
  * tests/check_format.sh compares the assertions with FORMAT: each row here, except the row of the
- * member `closing`, is a row of a table there. The file makes no code. If a field moves, or a compiler inserts padding, the build fails
- * here. So no writer can be built that writes logs in another layout.
+ * member `closing`, is a row of a table there. The file makes no code. If a field moves, or a
+ * compiler inserts padding, the build fails here. So no writer can be built that writes logs in
+ * another layout.
  */
 #include "log/format.h"
 

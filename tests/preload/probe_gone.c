@@ -8,8 +8,9 @@
  * The argument is in a page. With ok, gone.c unmaps the page when the kernel has read the argument,
  * and the call succeeds. With fault, the page cannot be read, and the call fails with EFAULT. With
  * other-fault, a signal handler on an alternate stack makes such a call. With quiet, the process
- * first installs a filter that permits all system calls. Files are made in the folder. The program exits with 0 if the call had the expected result, and with 2 if the system
- * lacks something that the call needs.
+ * first installs a filter that permits all system calls. Files are made in the folder. The program
+ * exits with 0 if the call had the expected result, and with 2 if the system lacks something that
+ * the call needs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
