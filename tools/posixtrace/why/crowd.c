@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
-
 #define PROCESSES 4 /* the least number of processes that count as many */
 #define PART      4 /* the greatest single cause has less than a fourth of their time */
 
@@ -17,6 +15,7 @@ struct member {
 	pid_t pid;
 	uint32_t life, thread; /* thread: its main thread, or another one */
 	uint64_t ns;
+	const char *name;      /* of its program */
 };
 
 /* Orders threads of the same process next to each other. */
@@ -31,34 +30,29 @@ static int by_member(const void *a, const void *b)
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static int by_program_ns(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
-	const struct crowd_program *x = a, *y = b;
+	const struct member *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
-/* Adds a process to its program. Returns false if memory is lacking. */
-static bool add_program(const struct history *history, const struct member *member,
-			struct crowd_program **all, size_t *count)
+static bool is_before(const struct crowd_program *one, const struct crowd_program *other)
 {
-	const uint32_t main = history_find_life(history, member->pid, member->pid, member->life);
-	const char *name = history->thread[main == HISTORY_NONE ? member->thread : main].name;
+	return one->ns != other->ns ? one->ns > other->ns : strcmp(one->name, other->name) < 0;
+}
 
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp((*all)[i].name, name)) {
-			(*all)[i].ns += member->ns;
-			(*all)[i].processes++;
-			return true;
-		}
-	if (!vec_grow(all, *count, 1))
-		return false;
-	(*all)[*count] = (struct crowd_program){ .ns = member->ns, .processes = 1 };
-	snprintf((*all)[*count].name, sizeof((*all)[*count].name), "%s", name);
-	++*count;
-	return true;
+/* Counts a program, and keeps it if it is one of the greatest so far. */
+static void keep_program(struct crowd *crowd, const struct crowd_program *program)
+{
+	size_t at = crowd->programs < CROWD_PROGRAMS ? crowd->programs : CROWD_PROGRAMS;
+
+	crowd->programs++;
+	for (; at && is_before(program, &crowd->program[at - 1]); at--)
+		if (at < CROWD_PROGRAMS)
+			crowd->program[at] = crowd->program[at - 1];
+	if (at < CROWD_PROGRAMS)
+		crowd->program[at] = *program;
 }
 
 /* Counts the own time of a node by the state of its thread. */
@@ -72,33 +66,43 @@ static void count_state(struct crowd *crowd, const struct why_node *node, uint64
 		crowd->silent_ns += own;
 }
 
-/* Joins the times of each process, and adds them to the programs. Returns 0 or ENOMEM. */
-static int add_members(const struct history *history, struct member *member, size_t members,
-		       struct crowd *crowd)
+/* Joins the members of each process, and returns the number of processes. */
+static size_t join_processes(const struct history *history, struct member *member, size_t members)
 {
-	struct crowd_program *all = NULL;
 	size_t count = 0;
-	bool good = true;
 
-	if (members)
-		qsort(member, members, sizeof(*member), by_member);
-	for (size_t i = 0, next; good && i < members; i = next) {
+	qsort(member, members, sizeof(*member), by_member);
+	for (size_t i = 0, next; i < members; i = next) {
 		struct member of = member[i];
+		uint32_t main;
 
 		for (next = i + 1; next < members && member[next].pid == of.pid &&
 				   member[next].life == of.life; next++)
 			of.ns += member[next].ns;
-		crowd->ns += of.ns;
-		crowd->processes++;
-		good = add_program(history, &of, &all, &count);
+		main = history_find_life(history, of.pid, of.pid, of.life);
+		of.name = history->thread[main == HISTORY_NONE ? of.thread : main].name;
+		member[count++] = of;
 	}
-	if (count)
-		qsort(all, count, sizeof(*all), by_program_ns);
-	crowd->programs = count;
-	for (size_t i = 0; i < count && i < CROWD_PROGRAMS; i++)
-		crowd->program[i] = all[i];
-	free(all);
-	return good ? 0 : ENOMEM;
+	return count;
+}
+
+/* Adds the processes to the crowd, and joins them by program. */
+static void add_processes(struct crowd *crowd, struct member *process, size_t count)
+{
+	qsort(process, count, sizeof(*process), by_name);
+	for (size_t i = 0; i < count;) {
+		struct crowd_program program = { .ns = 0 };
+
+		snprintf(program.name, sizeof(program.name), "%s", process[i].name);
+		for (const char *name = process[i].name;
+		     i < count && !strcmp(process[i].name, name); i++) {
+			program.ns += process[i].ns;
+			program.processes++;
+		}
+		crowd->ns += program.ns;
+		keep_program(crowd, &program);
+	}
+	crowd->processes = count;
 }
 
 int crowd_find(const struct division *division, const struct why_causes *causes,
@@ -129,9 +133,9 @@ int crowd_find(const struct division *division, const struct why_causes *causes,
 	for (uint32_t i = 0; !err && i < threads; i++)
 		if (own_of[i])
 			member[members++] = (struct member){ history->thread[i].pid,
-				history->thread[i].life, i, own_of[i] };
-	if (!err)
-		err = add_members(history, member, members, crowd);
+				history->thread[i].life, i, own_of[i], NULL };
+	if (members)
+		add_processes(crowd, member, join_processes(history, member, members));
 	free(own_of);
 	free(member);
 	*is_cause = !err && crowd->processes >= PROCESSES &&

@@ -82,8 +82,9 @@ bool tries_timed_out(const struct call *call)
  */
 static bool has_limit_error(const struct call *call)
 {
-	if (!strcmp(call->type->name, "net.connect"))
-		return call->error == EINPROGRESS;
+	/* Most calls have no error, so the numbers are compared first. */
+	if (call->error == EINPROGRESS)
+		return !strcmp(call->type->name, "net.connect");
 	return call->error == EAGAIN && !call->has_id &&
 	       (call->cause == CAUSE_READ || call->cause == CAUSE_WRITE ||
 		!strcmp(call->type->name, "net.accept"));

@@ -152,6 +152,13 @@ static enum taker_form taker_form(const struct why_node *node)
 									       TAKER_THREAD;
 }
 
+/* Ends a list of programs whose labels were written without their last words. */
+static void end_programs(const struct page *page, unsigned programs)
+{
+	if (programs)
+		out_str(page->out, programs > 1 ? ", which were not recorded" : WHY_UNRECORDED);
+}
+
 /*
  * Writes the threads or programs that each had the CPU for at least a tenth of the time in which
  * the thread was ready to run, if together they had it for more than half of this time. Their
@@ -179,9 +186,8 @@ static void put_takers(const struct page *page, uint32_t node)
 		if (!label || strncmp(label, ran, strlen(ran)) != 0)
 			return;
 		form = taker_form(taker);
-		if (programs && form != TAKER_PROGRAM)
-			out_str(page->out, programs > 1 ? ", which were not recorded" :
-				WHY_UNRECORDED);
+		if (form != TAKER_PROGRAM)
+			end_programs(page, programs);
 		programs = form == TAKER_PROGRAM ? programs + 1 : 0;
 		out_str(page->out, form == before && form != TAKER_MIXED ? ", " :
 			"; the CPU ran ");
@@ -190,8 +196,7 @@ static void put_takers(const struct page *page, uint32_t node)
 		text_safe(page->out, label,
 			  strlen(label) - (programs ? strlen(WHY_UNRECORDED) : 0));
 	}
-	if (programs)
-		out_str(page->out, programs > 1 ? ", which were not recorded" : WHY_UNRECORDED);
+	end_programs(page, programs);
 }
 
 /*
