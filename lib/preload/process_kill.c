@@ -16,6 +16,7 @@
 #include "preload/proc_number.h"
 #include "preload/process.h"
 #include "preload/self.h"
+#include "preload/status.h"
 
 /*
  * Returns whether the signal may end the caller, as a member of `to`: the argument of kill(2). A
@@ -128,20 +129,14 @@ SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 static bool may_end_by(int fd, int signal)
 {
 	static const char folder[] = "/proc/thread-self/fdinfo/";
-	char path[sizeof folder + 12], digits[12], *at = path + sizeof folder - 1;
-	unsigned number = (unsigned)fd, count = 0;
+	char path[sizeof folder + 12];
 	const int saved = errno;
 	bool is_own;
 
 	if (fd < 0 || shim_is_quiet() || !may_end_caller(0, signal))
 		return false;
 	memcpy(path, folder, sizeof folder);
-	do
-		digits[count++] = (char)('0' + number % 10);
-	while (number /= 10);
-	while (count)
-		*at++ = digits[--count];
-	*at = '\0';
+	shim_add_number(path + sizeof folder - 1, (unsigned)fd);
 	is_own = shim_proc_number(path, "\nPid:\t") == shim_pid();
 	errno = saved;
 	return is_own;

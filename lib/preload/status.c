@@ -31,10 +31,10 @@ static char *status_add(char *to, const char *text)
 }
 
 /*
- * Appends a number that is not negative, and returns a pointer to the NUL behind it. The digits are
- * made from the last to the first, in an array that is large enough for a number of 32 bits.
+ * The digits are made from the last to the first, in an array that is large enough for a number of
+ * 32 bits.
  */
-static char *add_number(char *to, unsigned number)
+char *shim_add_number(char *to, unsigned number)
 {
 	char digits[12], *at = digits + sizeof(digits) - 1;
 
@@ -60,9 +60,9 @@ void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal)
 	if (name)
 		status_add(status_add(text, "SIG"), name);
 	else if (signal >= SIGRTMIN && signal <= SIGRTMAX)
-		add_number(status_add(text, "SIGRTMIN+"), (unsigned)(signal - SIGRTMIN));
+		shim_add_number(status_add(text, "SIGRTMIN+"), (unsigned)(signal - SIGRTMIN));
 	else
-		add_number(status_add(text, "signal "), (unsigned)signal);
+		shim_add_number(status_add(text, "signal "), (unsigned)signal);
 }
 
 /*
@@ -81,7 +81,7 @@ void shim_status_text(char text[SHIM_STATUS_TEXT], bool is_known, int status)
 		if (WCOREDUMP(status))
 			status_add(end, " (core dumped)");
 	} else {
-		add_number(status_add(text, "exited with "), WEXITSTATUS(status));
+		shim_add_number(status_add(text, "exited with "), WEXITSTATUS(status));
 	}
 }
 

@@ -19,6 +19,9 @@
 #define SHIM_STATUS_TEXT 64                      /* bytes of a text, with its NUL */
 #define SHIM_STATUS_DATA (SHIM_STATUS_TEXT + 16) /* bytes of the data of the event */
 
+/* Appends a number and a NUL, at most 11 bytes, and returns a pointer to the NUL. */
+char *shim_add_number(char *to, unsigned number);
+
 /* Writes the name of a signal, such as SIGSEGV, SIGRTMIN+3 or "signal 99". */
 void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal);
 
