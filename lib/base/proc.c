@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -203,6 +204,20 @@ int ptx_proc_is_ours(void)
 	if (err)
 		return err == ENOENT ? ENXIO : err;
 	return ids.spaces == 1 ? 0 : ENXIO;
+}
+
+/* The kernel's inodes of namespaces have 32 bits. stat() follows the link to the namespace. */
+uint32_t ptx_proc_space(uint32_t number)
+{
+	const int saved = errno;
+	char path[PTX_PROC_PATH];
+	struct stat space;
+	uint32_t inode = 0;
+
+	if (stat(ptx_proc_path(path, number, "ns/pid"), &space) == 0)
+		inode = (uint32_t)space.st_ino;
+	errno = saved;
+	return inode;
 }
 
 uint32_t ptx_proc_own(void)

@@ -75,6 +75,13 @@ int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
 /*
+ * Returns the inode of the pid namespace of the process with this number. Returns 0 if /proc does
+ * not show it: /proc is not mounted, the caller may not examine the process, or the kernel has no
+ * such namespaces.
+ */
+uint32_t ptx_proc_space(uint32_t number);
+
+/*
  * Returns getpid(). If a seccomp filter refuses that call, returns the id from /proc. If /proc does
  * not have the id, returns the id of the calling thread, which is the same number in the first
  * thread of a process. errno is unchanged.

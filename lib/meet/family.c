@@ -500,11 +500,22 @@ static bool step_to_parent(uint32_t *number, uint32_t *pid)
 }
 
 /*
+ * Returns false if the process with this number in /proc is certainly in another pid namespace than
+ * `space`. Then its id means another process in the table of members.
+ */
+static bool may_be_in(uint32_t number, uint32_t space)
+{
+	const uint32_t actual = space ? ptx_proc_space(number) : 0;
+
+	return actual == 0 || actual == space;
+}
+
+/*
  * The function is needed in two cases: a member of the family has closed the arena's descriptor
  * before it executed this program, or ancestors have ended. If members are in different pid
  * namespaces, equal ids do not show that a process is a member.
  */
-bool ptx_family_rejoin(struct ptx_control *control)
+bool ptx_family_rejoin(struct ptx_control *control, uint32_t space)
 {
 	uint32_t number = PTX_PROC_SELF, pid = ptx_proc_own();
 
@@ -513,7 +524,7 @@ bool ptx_family_rejoin(struct ptx_control *control)
 	for (int i = 0; i <= FIND_ANCESTORS; i++) {
 		const struct ptx_member *member = member_of(control, pid);
 
-		if (member && is_old_enough(member, number))
+		if (member && is_old_enough(member, number) && may_be_in(number, space))
 			return ptx_family_join(control);
 		if (!step_to_parent(&number, &pid))
 			return false;

@@ -297,8 +297,8 @@ static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *l
 		if (!waiting)
 			return ENOMEM;
 		/*
-		 * If another controller has made the link PID.START.first, both controllers use the
-		 * arena of the other controller.
+		 * If another controller has made the link with the shared name, both controllers
+		 * use the arena of the other controller.
 		 */
 		if (!ptx_rendezvous_link_first(link_target, waiting->fd)) {
 			err = find_linked_arena(link_target, &other);
@@ -414,7 +414,7 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 {
 	struct ptx_proc_ids ids = { 0 };
 	char path[PTX_PROC_PATH];
-	struct stat owner, space;
+	struct stat owner;
 	int err = read_ids(process, pid, &ids, &target->same_ids);
 
 	if (err)
@@ -424,13 +424,16 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
 		return map_folder_error(pid, errno);
 	ptx_identity_of(process, ids.number, &target->identity);
-	if (stat(ptx_proc_path(path, ids.number, "ns/pid"), &space) == 0)
-		target->space = (uint32_t)space.st_ino;
+	target->space = ptx_proc_space(ids.number);
 	/* The start time is part of each link's name, so without it no rendezvous is possible. */
 	if (target->identity.start == 0)
 		return ENOTSUP;
-	*link_target =
-		(struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->identity.start };
+	*link_target = (struct ptx_rendezvous_target){
+		.uid = owner.st_uid,
+		.pid = target->pid,
+		.start = target->identity.start,
+		.space = target->space,
+	};
 	return find_arena((pid_t)ids.number, link_target, target);
 }
 
@@ -483,6 +486,7 @@ static struct ptx_link_owner *link_for_children(uint32_t pid)
 		.uid = geteuid(),
 		.pid = pid,
 		.start = ptx_identity_start(PTX_PROC_SELF),
+		.space = ptx_proc_space(PTX_PROC_SELF),
 	};
 
 	return link_target.start ? ptx_link_owner_add(&ptx_arena_self, &link_target, true) : NULL;

@@ -35,7 +35,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /*
  * Returns the entry for the target. If there is none, makes a new entry. Returns NULL if there is
  * no memory. The caller holds the lock. The start time is compared, too, because processes may have
- * the same id one after the other.
+ * the same id one after the other, and the pid namespace, because processes of two namespaces may
+ * have the same id at the same time.
  */
 static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *target)
 {
@@ -43,7 +44,9 @@ static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *targ
 
 	while (link_owner &&
 	       (link_owner->target.pid != target->pid ||
-		link_owner->target.start != target->start || link_owner->target.uid != target->uid))
+		link_owner->target.start != target->start ||
+		link_owner->target.space != target->space ||
+		link_owner->target.uid != target->uid))
 		link_owner = link_owner->next;
 	if (link_owner)
 		return link_owner;

@@ -217,6 +217,40 @@ static int openers_finish(struct ptx_openers *openers, int err)
 	return err;
 }
 
+/* The argument of look_at_space(): a pid namespace and the user whose processes are examined. */
+struct space {
+	uint32_t inode, uid;
+};
+
+/*
+ * A callback of ptx_io_list(): ends the listing with a value other than 0 at a process of the user
+ * that is in the namespace, or that cannot be examined. Process 1 may refuse to be examined, but is
+ * in the namespace of /proc.
+ */
+static int look_at_space(void *arg, int proc, const char *name)
+{
+	const struct space *space = arg;
+	char path[PTX_OPENER_PATH];
+	struct stat file;
+
+	if (!is_number(name) || strcmp(name, "1") == 0 ||
+	    (fstatat(proc, name, &file, 0) == 0 && file.st_uid != space->uid))
+		return 0;
+	snprintf(path, sizeof path, "/proc/%lu/ns/pid", strtoul(name, NULL, 10));
+	if (stat(path, &file) == 0)
+		return file.st_ino == space->inode;
+	/* After these errors the process has ended. */
+	return errno != ENOENT && errno != ESRCH;
+}
+
+/* An error of the listing is another result than 0, so it means that the namespace may exist. */
+bool ptx_openers_lack_space(uint32_t space, uint32_t uid)
+{
+	struct space wanted = { space, uid };
+
+	return ptx_io_list("/proc", look_at_space, &wanted) == 0;
+}
+
 /* The caller frees the list by ptx_openers_free(), even if the list is empty. */
 int ptx_openers_find(struct ptx_openers *openers)
 {

@@ -102,17 +102,19 @@ static bool is_arena(const struct ptx_control *control)
  * family (family.h) to which this process belongs. `control` is mapped and has passed is_arena().
  * If the arena was made for this process id and its state is WAITS, a compare-and-swap makes it
  * CHOSEN. If it is CHOSEN already, this process has used it before it executed the program, or a
- * controller has chosen it for this process. If `is_others` is true, the arena was found by a link
- * for another process, so the process id in its control page may be the id of a former process.
+ * controller has chosen it for this process. `walk` has found the arena. If it has found the arena
+ * by a link for another process, the process id in the control page may be the id of a former
+ * process, or of a process in another pid namespace.
  */
-static bool choose_arena(struct ptx_control *control, bool is_others)
+static bool choose_arena(struct ptx_control *control, const struct ptx_rendezvous *walk)
 {
 	uint32_t waits = PTX_ARENA_WAITS;
 
-	if (is_others || control->pid != ptx_proc_own())
+	if (walk->is_inherited || control->pid != ptx_proc_own())
 		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
 			       PTX_ARENA_LEFT &&
-		       (is_others ? ptx_family_rejoin(control) : ptx_family_join(control));
+		       (walk->is_others ? ptx_family_rejoin(control, walk->link_space) :
+					  ptx_family_join(control));
 	ptx_family_store_executed(control);
 	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_CHOSEN,
 						       memory_order_acq_rel,
@@ -133,16 +135,16 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 }
 
 /*
- * Replaces this process's new arena by the arena in fd, if choose_arena() permits it; `is_others`
- * has the same meaning as in that function. Otherwise returns false. The caller then still owns fd,
- * and the process's own arena is SETTLING, or CHOSEN if a controller has chosen it.
+ * Replaces this process's new arena by the arena in fd, which `walk` has found, if choose_arena()
+ * permits it. Otherwise returns false. The caller then still owns fd, and the process's own arena
+ * is SETTLING, or CHOSEN if a controller has chosen it.
  *
  * The order matters. First the names are merged, because an event type that the program has already
  * must keep its number. Second, the own arena becomes LEFT, so that no controller attaches a stream
  * to it. Third, the other arena becomes CHOSEN, or this process joins the family of the other
  * arena. If the third step or the mapping fails, the own arena becomes SETTLING again.
  */
-static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
+static bool change_to(struct ptx_arena *arena, int fd, const struct ptx_rendezvous *walk)
 {
 	struct ptx_control *control;
 	struct ptx_lists *lists = NULL;
@@ -161,7 +163,7 @@ static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 	 * CHOSEN.
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
-	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control, is_others) ||
+	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control, walk) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
 		set_owner(PTX_ARENA_LEFT, PTX_ARENA_SETTLING);
 		if (lists)
@@ -207,7 +209,7 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_rendezvous_begin(&walk, is_program);
 	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
-		if (change_to(arena, fd, walk.is_others))
+		if (change_to(arena, fd, &walk))
 			break;
 		close(fd);
 	}

@@ -2,10 +2,16 @@
 /*
  * meet/rendezvous.c - makes, follows and removes the links in the runtime folder.
  *
- * The name of a link is PID.START.CONTROLLER, with the id and the start time of the target. The
- * text of the link is /proc/CONTROLLER/fd/N. Any process of the user can make such a link. So a
- * link is followed only if its text has exactly this form, and the caller checks the file to which
- * the link leads. No process waits for another process here.
+ * The name of a link is PID.START.SPACE.CONTROLLER.VIEW. PID, START and SPACE are the id, the start
+ * time and the pid namespace of the target: processes of two containers may have the same id and
+ * the same start time. The text of the link is /proc/CONTROLLER/fd/N, where CONTROLLER is the
+ * number of the controller in its /proc. VIEW is the pid namespace to which the numbers in that
+ * /proc belong. Namespaces are named by their inodes; 0 means that the inode is not known. Links of
+ * older versions have the name PID.START.CONTROLLER. They are followed, and never removed.
+ *
+ * Any process of the user can make such a link. So a link is followed only if its text has exactly
+ * the form above, and the caller checks the file to which the link leads. No process waits for
+ * another process here.
  *
  * A search (struct ptx_rendezvous, called `walk`) runs at the start of each program, and at a
  * child's first event, possibly in a signal handler. It reads the folder by getdents64(2) into a
@@ -28,6 +34,7 @@
 #include "base/life.h"
 #include "base/proc.h"
 #include "meet/folder.h"
+#include "meet/openers.h"
 
 #define TRACED    "traced" /* searched first; both folders exist only while they have links */
 #define INHERITED "inherited"
@@ -36,6 +43,7 @@
  * how often a controller tries to make a link if other processes remove the folder at the same time
  */
 #define TRIES     100
+#define FIRST_SPACE 0xeffffffcu /* of the initial pid namespace, PROC_PID_INIT_INO */
 /* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
 #define ANCESTORS 32
 
@@ -49,8 +57,9 @@ struct entry {
 };
 
 /*
- * Appends the string `more` and then the number to `text`. The buffers have room: an id has at most
- * 10 digits, and a start time has at most 20. So a name has at most 43 bytes, and a path 31.
+ * Appends the string `more` and then the number to `text`. The buffers have room: an id or an inode
+ * has at most 10 digits, and a start time has at most 20. So a name has at most 65 bytes, and a
+ * path 31.
  */
 static void rendezvous_put(char *text, const char *more, uint64_t number)
 {
@@ -69,6 +78,30 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 	rendezvous_put(prefix, "", pid);
 	rendezvous_put(prefix, ".", start);
 	strcat(prefix, ".");
+}
+
+/* The parts of a name that are read, counted from 0. */
+enum { PART_SPACE = 2, PART_VIEW = 4, PARTS = 5 };
+
+/*
+ * Returns the pid namespace that is the part `wanted` of a name, or 0 if it is not known. The name
+ * may have any text, because a user may make a link. A name without PARTS parts is that of an older
+ * version, which has no namespaces.
+ */
+static uint32_t space_in(const char *name, unsigned wanted)
+{
+	uint64_t space = 0;
+	unsigned part = 0;
+
+	for (; *name; name++) {
+		if (*name == '.')
+			part++;
+		else if (part == wanted && (*name < '0' || *name > '9' || space > UINT32_MAX))
+			return 0;
+		else if (part == wanted)
+			space = space * 10 + (uint64_t)(*name - '0');
+	}
+	return part == PARTS - 1 && space <= UINT32_MAX ? (uint32_t)space : 0;
 }
 
 /*
@@ -148,6 +181,8 @@ static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 	if (ptx_proc_ids(number, &ids) != 0)
 		return false;
 	prefix_of(walk->prefix, ids.inner, start);
+	walk->number = number;
+	walk->has_space = false;
 	return rewind_folder(walk);
 }
 
@@ -160,7 +195,9 @@ static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
-	walk->is_inherited = walk->is_others = walk->is_whole = false;
+	walk->is_inherited = walk->is_others = walk->is_whole = walk->has_space = false;
+	walk->number = PTX_PROC_SELF;
+	walk->link_space = 0;
 	if (getauxval(AT_SECURE))
 		return; /* the program has more rights than its caller (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
@@ -201,6 +238,26 @@ static bool has_prefix(const struct ptx_rendezvous *walk, const struct entry *en
 }
 
 /*
+ * Returns false if the link is certainly for a process of another pid namespace than that of the
+ * process whose links are searched. This namespace is requested from the kernel only if a link has
+ * the prefix, so that most searches need no system call for it. Stores the namespace of the link's
+ * name for the caller.
+ *
+ * In the last part of the search the result is true for all links: the process may have left the
+ * namespace of its family, so the caller compares the namespaces of the ancestors, too.
+ */
+static bool may_be_in_space(struct ptx_rendezvous *walk, const char *name)
+{
+	walk->link_space = space_in(name, PART_SPACE);
+	if (walk->link_space == 0 || walk->is_others)
+		return true;
+	if (!walk->has_space)
+		walk->space = ptx_proc_space(walk->number);
+	walk->has_space = true;
+	return walk->space == 0 || walk->space == walk->link_space;
+}
+
+/*
  * Returns the next name with the prefix in the folder, or NULL at the end or after an error. The
  * name is valid until the next call. The kernel has written the entries, so their lengths are
  * right. If a link is made or removed during the search, the search may find it or not.
@@ -227,7 +284,9 @@ static const char *next_name(struct ptx_rendezvous *walk)
 		 * A prefix without a start time also fits a link for a former process with this id,
 		 * so now the start time is added.
 		 */
-		if (walk->has_start || (read_start(walk) && has_prefix(walk, entry)))
+		if (!walk->has_start && !(read_start(walk) && has_prefix(walk, entry)))
+			continue;
+		if (may_be_in_space(walk, entry->name))
 			return entry->name;
 	}
 }
@@ -350,7 +409,9 @@ void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 	walk->folder = ptx_folder_open_in(target->uid, TRACED, false);
 	walk->is_whole = false;
 	walk->at = walk->end = 0;
-	walk->has_start = true;
+	walk->has_start = walk->has_space = true;
+	walk->is_others = false;
+	walk->space = target->space;
 	prefix_of(walk->prefix, target->pid, target->start);
 }
 
@@ -365,14 +426,40 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 	return false;
 }
 
+/* How other processes see this process: its number in /proc, and the namespace of this number. */
+struct view {
+	uint32_t number;
+	uint32_t space; /* inode of the pid namespace for which /proc was mounted; 0: not known */
+};
+
+/*
+ * Returns how this process is seen in its /proc. If /proc belongs to the pid namespace of this
+ * process, this namespace is the result. Otherwise it is the namespace of process 1 of /proc, which
+ * only a privileged process may examine.
+ *
+ * The number differs from the process id if /proc belongs to an outer namespace. A link with the
+ * process id would then lead to another process, and the target would not find its arena.
+ */
+static struct view own_view(void)
+{
+	struct view view = { .number = ptx_proc_own() };
+	struct ptx_proc_ids ids;
+
+	if (ptx_proc_ids(PTX_PROC_SELF, &ids) == 0) {
+		view.number = ids.number;
+		view.space = ptx_proc_space(ids.spaces == 1 ? PTX_PROC_SELF : 1);
+	}
+	return view;
+}
+
 /*
  * Writes the path of this process's descriptor fd. If fd is negative, writes the beginning of the
  * paths of all its descriptors.
  */
-static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
+static void own_path(char path[PTX_RENDEZVOUS_PATH], const struct view *own, int fd)
 {
 	path[0] = '\0';
-	rendezvous_put(path, "/proc/", ptx_proc_own());
+	rendezvous_put(path, "/proc/", own->number);
 	if (fd < 0)
 		strcat(path, "/fd/");
 	else
@@ -392,14 +479,39 @@ static bool is_closed(const char *path)
 }
 
 /*
- * Removes links to closed descriptors. Controllers that were killed have left such links. Without a
- * mounted /proc, all descriptors would seem to be closed. So before each step the function checks
- * that /proc shows an open descriptor of this process. closedir() closes the descriptor of the
- * folder, so the function uses a copy.
+ * Returns true if the controller that made the link has certainly ended, or has closed the file.
+ * The number in a link's text means another process in the /proc of another pid namespace, and a
+ * controller of a container is not in the /proc of another container. So the descriptor is examined
+ * only if the VIEW of the link is the VIEW of this process. A link with another VIEW is left if no
+ * process of its maker is in that namespace. Only the /proc of the initial namespace shows this.
+ * The names of older versions have no VIEW, so the result for them is false.
  */
-static void rendezvous_clean(int folder)
+static bool is_left(int folder, const char *name, const struct view *own)
 {
-	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const uint32_t view = space_in(name, PART_VIEW);
+	char text[PTX_RENDEZVOUS_PATH];
+	struct stat link;
+
+	if (view == 0 || !read_descriptor(folder, name, text))
+		return false;
+	if (view == own->space)
+		return is_closed(text);
+	return own->space == FIRST_SPACE &&
+	       fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ptx_openers_lack_space(view, link.st_uid);
+}
+
+/*
+ * Removes links of controllers that were killed. If the VIEW of this process is not known, no link
+ * is removed.
+ *
+ * Without a mounted /proc, all descriptors would seem to be closed. So before each step the
+ * function checks that /proc shows an open descriptor of this process. closedir() closes the
+ * descriptor of the folder, so the function uses a copy.
+ */
+static void rendezvous_clean(int folder, const struct view *own)
+{
+	int copy = own->space ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
 	char path[PTX_RENDEZVOUS_PATH];
 	struct dirent *entry;
@@ -409,13 +521,10 @@ static void rendezvous_clean(int folder)
 			close(copy);
 		return;
 	}
-	own_path(path, copy);
-	while (!is_closed(path) && (entry = readdir(list))) {
-		char text[PTX_RENDEZVOUS_PATH];
-
-		if (read_descriptor(folder, entry->d_name, text) && is_closed(text))
+	own_path(path, own, copy);
+	while (!is_closed(path) && (entry = readdir(list)))
+		if (is_left(folder, entry->d_name, own))
 			unlinkat(folder, entry->d_name, 0);
-	}
 	closedir(list);
 }
 
@@ -430,12 +539,12 @@ enum link_result { LINKED, NAME_IN_USE, NO_FOLDER };
  * controllers gets the name. If an earlier stream of this process has made the same link, the
  * result is LINKED.
  */
-static enum link_result link_in(int folder, const char *name, int fd)
+static enum link_result link_in(int folder, const char *name, const struct view *own, int fd)
 {
 	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
 	bool is_linked;
 
-	own_path(path, fd);
+	own_path(path, own, fd);
 	is_linked = symlinkat(path, folder, name) == 0;
 	/* Another process has removed the folder since it was opened. */
 	if (!is_linked && errno == ENOENT)
@@ -445,7 +554,7 @@ static enum link_result link_in(int folder, const char *name, int fd)
 	 * link. If the name was in use, the cleaning may have removed that link, so the name is
 	 * tried again.
 	 */
-	rendezvous_clean(folder);
+	rendezvous_clean(folder, own);
 	if (is_linked || symlinkat(path, folder, name) == 0)
 		return LINKED;
 	if (errno == ENOENT)
@@ -460,7 +569,8 @@ static enum link_result link_in(int folder, const char *name, int fd)
  * each attempt. The stream works nevertheless, but programs that the target executes do not find
  * it.
  */
-static enum link_result rendezvous_link(const char *which, uint32_t uid, const char *name, int fd)
+static enum link_result rendezvous_link(const char *which, uint32_t uid, const char *name,
+					const struct view *own, int fd)
 {
 	enum link_result result = NO_FOLDER;
 
@@ -476,27 +586,35 @@ static enum link_result rendezvous_link(const char *which, uint32_t uid, const c
 			break;
 		if (folder < 0)
 			continue;
-		result = link_in(folder, name, fd);
+		result = link_in(folder, name, own, fd);
 		close(folder);
 	}
 	return result;
 }
 
 /* Writes the name of this process's own link for the target. */
-static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
+static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target,
+		     const struct view *own)
 {
 	prefix_of(name, target->pid, target->start);
-	rendezvous_put(name, "", ptx_proc_own());
+	rendezvous_put(name, "", target->space);
+	rendezvous_put(name, ".", own->number);
+	rendezvous_put(name, ".", own->space);
 }
 
 /*
- * Writes the name that all controllers share. Only one of several controllers that have made an
- * arena for the target gets this name.
+ * Writes the name that all controllers with the same VIEW share. Only one of several controllers
+ * that have made an arena for the target gets this name. A controller with another VIEW could not
+ * follow the link.
  */
-static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
+static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target,
+		       const struct view *own)
 {
 	prefix_of(name, target->pid, target->start);
+	rendezvous_put(name, "", target->space);
+	strcat(name, ".");
 	strcat(name, FIRST);
+	rendezvous_put(name, ".", own->space);
 }
 
 /*
@@ -505,30 +623,32 @@ static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvo
  */
 void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited)
 {
+	const struct view own = own_view();
 	char name[PTX_RENDEZVOUS_NAME];
 
-	own_name(name, target);
-	rendezvous_link(inherited ? INHERITED : TRACED, target->uid, name, fd);
+	own_name(name, target, &own);
+	rendezvous_link(inherited ? INHERITED : TRACED, target->uid, name, &own, fd);
 }
 
 /* If there is no folder, the result is true, because no link of another controller can be found. */
 bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd)
 {
+	const struct view own = own_view();
 	char name[PTX_RENDEZVOUS_NAME];
 
-	first_name(name, target);
-	return rendezvous_link(TRACED, target->uid, name, fd) != NAME_IN_USE;
+	first_name(name, target, &own);
+	return rendezvous_link(TRACED, target->uid, name, &own, fd) != NAME_IN_USE;
 }
 
 /*
  * Removes a link if it leads to a descriptor of this process. The shared name may belong to another
  * controller by now.
  */
-static void remove_own(int folder, const char *name)
+static void remove_own(int folder, const char *name, const struct view *own)
 {
 	char text[PTX_RENDEZVOUS_PATH], prefix[PTX_RENDEZVOUS_PATH];
 
-	own_path(prefix, -1);
+	own_path(prefix, own, -1);
 	if (read_link(folder, name, text) && strncmp(text, prefix, strlen(prefix)) == 0)
 		unlinkat(folder, name, 0);
 }
@@ -543,13 +663,15 @@ void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inhe
 	const char *which = inherited ? INHERITED : TRACED;
 	int folder = ptx_folder_open_in(target->uid, which, false);
 	char name[PTX_RENDEZVOUS_NAME];
+	struct view own;
 
 	if (folder < 0)
 		return;
-	own_name(name, target);
-	remove_own(folder, name);
-	first_name(name, target);
-	remove_own(folder, name);
+	own = own_view();
+	own_name(name, target, &own);
+	remove_own(folder, name, &own);
+	first_name(name, target, &own);
+	remove_own(folder, name, &own);
 	close(folder);
 	ptx_folder_remove_from(target->uid, which);
 }

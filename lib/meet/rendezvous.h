@@ -4,12 +4,12 @@
  * is traced already.
  *
  * A controller that traces another process (the target) makes a symbolic link in the folder
- * "traced" of the target's user (folder.h). The name of the link has the id and the start time of
- * the target, and the id of the controller. The link leads to the file of the arena. A program that
- * starts, or a child that is set up, follows the links with its own process id and start time. So a
- * process can be traced before it loads this library, and is still traced when it executes another
- * program. If a stream is inherited, the controller makes the same link in a second folder,
- * "inherited". Descendants of the target search in this folder.
+ * "traced" of the target's user (folder.h). The name of the link has the id, the start time and the
+ * pid namespace of the target, and the number of the controller. The link leads to the file of the
+ * arena. A program that starts, or a child that is set up, follows the links with its own process
+ * id, start time and namespace. So a process can be traced before it loads this library, and is
+ * still traced when it executes another program. If a stream is inherited, the controller makes the
+ * same link in a second folder, "inherited". Descendants of the target search in this folder.
  *
  * Each controller has a link of its own, and removes it. If the controller was killed, another
  * controller removes the link. If there is no folder, a stream works without links.
@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PTX_RENDEZVOUS_NAME 64
+#define PTX_RENDEZVOUS_NAME 80
 #define PTX_RENDEZVOUS_PATH 64
 
 /* The state of a search for links. */
@@ -32,6 +32,11 @@ struct ptx_rendezvous {
 	int folder;      /* -1: none */
 	uint32_t parent; /* number in /proc of the next ancestor whose links are searched */
 	unsigned ancestors;
+	uint32_t number; /* number in /proc of the process whose links are searched */
+	uint32_t space;  /* inode of the pid namespace of this process; 0: not known */
+	bool has_space;  /* `space` was determined */
+	/* the pid namespace that the name of the last link has; 0: it has none (older versions) */
+	uint32_t link_space;
 	/* the beginning of the names of the links that are searched */
 	char prefix[PTX_RENDEZVOUS_NAME];
 	bool has_start;  /* the prefix has the start time; else it has only the process id */
@@ -62,6 +67,7 @@ void ptx_rendezvous_end(struct ptx_rendezvous *walk);
 struct ptx_rendezvous_target {
 	uint32_t uid, pid; /* `pid` is its id in its own pid namespace */
 	uint64_t start;    /* as in struct ptx_identity */
+	uint32_t space;    /* inode of its pid namespace; 0: not known */
 };
 
 /*

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <trace_np.h>
@@ -70,14 +69,6 @@ static uint32_t inner_pid(uint32_t pid)
 	return ptx_proc_ids(pid, &ids) ? 0 : ids.inner;
 }
 
-/* Returns the inode of the namespace of process ids of this process, or 0. */
-static uint32_t own_space(void)
-{
-	struct stat space;
-
-	return stat("/proc/self/ns/pid", &space) ? 0 : (uint32_t)space.st_ino;
-}
-
 /*
  * Returns POSIX_TRACE_PROCESS_*_NP for the target of a stream that another process created. The
  * target is not among the openers. The id in the attachment may belong to another pid namespace, so
@@ -92,8 +83,9 @@ static int state_of_target(const struct ptx_attachment *attachment,
 	if (life == PTX_ALIVE)
 		return POSIX_TRACE_PROCESS_ALIVE_NP;
 	return life == PTX_DEAD && attachment->target_space != 0 &&
-	       attachment->target_space == own_space() ? POSIX_TRACE_PROCESS_ENDED_NP :
-							 POSIX_TRACE_PROCESS_UNKNOWN_NP;
+	       attachment->target_space == ptx_proc_space(PTX_PROC_SELF) ?
+		       POSIX_TRACE_PROCESS_ENDED_NP :
+		       POSIX_TRACE_PROCESS_UNKNOWN_NP;
 }
 
 /*

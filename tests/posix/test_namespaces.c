@@ -324,7 +324,7 @@ START_TEST(a_target_with_the_id_of_its_controller_is_another_process)
 }
 END_TEST
 
-/* The ids that this controller knows are not the numbers in /proc. CREATE-04 */
+/* The ids that this controller knows are not the numbers in /proc. CREATE-04, EXEC-01 */
 START_TEST(a_controller_in_another_name_space_traces_the_process_that_it_named)
 {
 	int status;
@@ -348,12 +348,92 @@ START_TEST(a_controller_in_another_name_space_traces_the_process_that_it_named)
 			puppet_tell(&puppet, PUPPET_ONE);
 			assert_account(trid, 2, 0);
 			ck_assert_events(trid, "START u=1");
+			/* The link that the program follows leads to the controller's number. */
+			puppet_tell(&puppet, PUPPET_EXEC);
+			puppet_tell(&puppet, PUPPET_ONE);
+			assert_account(trid, 3, 0);
+			ck_assert_events(trid, "u=1");
 			FAILS(ESRCH, posix_trace_create(1000000, NULL, &trid));
 			_exit(0);
 		}
 		_exit(waitpid(controller, &status, 0) == controller && status == 0 ? 0 : 2);
 	}
 	wait_well(keeper);
+}
+END_TEST
+
+/* Returns when the process started, in clock ticks; the name of the program has no blanks. */
+static unsigned long long start_of(pid_t pid)
+{
+	unsigned long long start;
+	char path[64];
+	FILE *file;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	n = fscanf(file, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			 "%*s %*s %*s %*s %*s %*s %llu", &start);
+	fclose(file);
+	ck_assert_int_eq(n, 1);
+	return start;
+}
+
+/* The processes of the second puppet have the pipes of the first one open, so it ends first. */
+static void end_twins(const struct puppet *twin, const pid_t *keeper)
+{
+	for (int i = 1; i >= 0; i--)
+		end(&twin[i], keeper[i]);
+}
+
+/*
+ * Starts two puppets that are process 1 of their namespaces and began in the same clock tick.
+ * Returns false if no two did; usually the first two do.
+ */
+static bool start_twins(struct puppet *twin, pid_t *keeper)
+{
+	for (int try = 0; try < 100; try++) {
+		for (int i = 0; i < 2; i++)
+			twin[i] = puppet_in(CLONE_NEWPID, NULL, &keeper[i]);
+		if (start_of(twin[0].pid) == start_of(twin[1].pid))
+			return true;
+		end_twins(twin, keeper);
+	}
+	return false;
+}
+
+/* The links for both are in one folder, and only the namespaces in their names differ. EXEC-01 */
+START_TEST(processes_with_equal_ids_and_start_times_are_traced_each_for_itself)
+{
+	struct puppet twin[2];
+	trace_id_t trid[2];
+	pid_t keeper[2];
+
+	if (!may_enter(CLONE_NEWPID, NULL))
+		return;
+	if (!start_twins(twin, keeper)) {
+		printf("no two processes began in the same clock tick: nothing to test\n");
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		trid[i] = stream_attach_started(twin[i].pid, &(struct wish){ 0 });
+	for (int i = 0; i < 2; i++)
+		puppet_tell(&twin[i], PUPPET_EXEC);
+	for (int i = 0; i < 2; i++)
+		tell_ones(&twin[i], 1 + i);
+	assert_account(trid[0], 2, 0);
+	ck_assert_events(trid[0], "START u=1");
+	assert_account(trid[1], 3, 0);
+	ck_assert_events(trid[1], "START u=1 u=2");
+	/* The end of one stream leaves the link of the other one. */
+	shut(trid[0]);
+	puppet_tell(&twin[1], PUPPET_EXEC);
+	puppet_tell(&twin[1], PUPPET_ONE);
+	assert_account(trid[1], 4, 0);
+	ck_assert_events(trid[1], "u=1");
+	shut(trid[1]);
+	end_twins(twin, keeper);
 }
 END_TEST
 
@@ -372,13 +452,11 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, the_mappings_of_a_target_that_runs_are_in_the_log, 0, PLACES);
 	tcase_add_test(tc, a_target_with_the_id_of_its_controller_is_another_process);
 	tcase_add_test(tc, a_controller_in_another_name_space_traces_the_process_that_it_named);
+	tcase_add_test(tc, processes_with_equal_ids_and_start_times_are_traced_each_for_itself);
 	return suite;
 }
 
-/*
- * In a folder of its own: processes of two containers can have the same id and the same time of
- * start, and then follow each other's links.
- */
+/* In a folder of its own, so that only the processes of this suite have links in it. */
 int main(int argc, char **argv)
 {
 	(void)argc;

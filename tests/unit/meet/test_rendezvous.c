@@ -4,9 +4,11 @@
  * make.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +17,7 @@
 #include "base/life.h"
 #include "base/proc.h"
 #include "meet/folder.h"
+#include "meet/link_owner.h"
 #include "meet/rendezvous.h"
 #include "support/support.h"
 
@@ -58,18 +61,42 @@ static struct ptx_rendezvous_target self(void)
 
 	target.start = ptx_identity_start(PTX_PROC_SELF);
 	ck_assert_uint_ne(target.start, 0);
+	target.space = ptx_proc_space(PTX_PROC_SELF);
 	return target;
 }
 
-/* Makes a link with that last part and with the name of this process. */
-static void make(const char *text, const char *last)
+/* Writes the path of a link for this process whose name has that end. */
+static void path_of(char path[256], const char *end)
 {
 	struct ptx_rendezvous_target target = self();
+
+	snprintf(path, 256, "%s/%u.%llu.%s", traced, target.pid, (unsigned long long)target.start,
+		 end);
+}
+
+/* Makes a link for this process whose name has that end, as those of older versions. */
+static void make(const char *text, const char *end)
+{
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s/%u.%llu.%s", traced, target.pid,
-		 (unsigned long long)target.start, last);
+	path_of(path, end);
 	ck_assert_int_eq(symlink(text, path), 0);
+}
+
+/* The inode of the pid namespace to which the numbers of /proc belong. */
+static uint32_t view(void)
+{
+	struct ptx_proc_ids ids;
+
+	ck_assert_int_eq(ptx_proc_ids(PTX_PROC_SELF, &ids), 0);
+	return ptx_proc_space(ids.spaces == 1 ? PTX_PROC_SELF : 1);
+}
+
+/* Writes the end of a name with both namespaces. */
+static const char *end_of(char end[64], uint32_t space, const char *controller, uint32_t viewed)
+{
+	snprintf(end, 64, "%u.%s.%u", space, controller, viewed);
+	return end;
 }
 
 static int found(void)
@@ -86,14 +113,12 @@ static int found(void)
 	return n;
 }
 
-static bool is_there(const char *last)
+static bool is_there(const char *end)
 {
-	struct ptx_rendezvous_target target = self();
 	char path[256];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/%u.%llu.%s", traced, target.pid,
-		 (unsigned long long)target.start, last);
+	path_of(path, end);
 	return lstat(path, &st) == 0;
 }
 
@@ -228,22 +253,199 @@ START_TEST(links_of_ancestors_are_found_among_many_others)
 END_TEST
 
 /*
- * The library does not examine the target of such a link, so it cannot find out that the target
- * does not exist.
+ * The library does not examine a link to any other file, so it cannot find out that the file does
+ * not exist. The number in a link means another process in the /proc of another namespace.
  */
 START_TEST(only_links_of_dead_processes_are_removed)
 {
+	static const char gone[] = "/proc/999999999/fd/3";
 	struct ptx_rendezvous_target target = self();
+	const uint32_t own = view();
+	char end[64];
+
+	ck_assert_uint_ne(own, 0);
+	choose();
+	make("/nowhere/at/all", end_of(end, target.space, "strange", own));
+	make("/proc/1/fd/../nothing", end_of(end, target.space, "dots", own));
+	make(gone, end_of(end, target.space, "dead", own));
+	make(gone, end_of(end, target.space + 1, "dead", own));
+	make(gone, end_of(end, target.space, "first", own));
+	make(gone, end_of(end, target.space, "dead", 1));
+	make(gone, end_of(end, target.space, "dead", 0));
+	make(gone, "999999999");
+	make(gone, "first");
+	ptx_rendezvous_link(&target, 0, false);
+	ck_assert(!is_there(end_of(end, target.space, "dead", own)));
+	ck_assert(!is_there(end_of(end, target.space + 1, "dead", own)));
+	ck_assert(!is_there(end_of(end, target.space, "first", own)));
+	ck_assert(is_there(end_of(end, target.space, "strange", own)));
+	ck_assert(is_there(end_of(end, target.space, "dots", own)));
+	/* All processes are visible in the first namespace, and none is in the namespace 1. */
+	ck_assert_int_eq(is_there(end_of(end, target.space, "dead", 1)), own != 0xeffffffc);
+	ck_assert(is_there(end_of(end, target.space, "dead", 0)));
+	ck_assert(is_there("999999999"));
+	ck_assert(is_there("first"));
+	ptx_rendezvous_remove(&target, false);
+	clean_up();
+}
+END_TEST
+
+/*
+ * Runs a process in a new namespace until `hold` is closed, and returns its parent. Returns 0 if
+ * the system does not allow it. Stores the inode of the namespace.
+ */
+static pid_t start_in_another_namespace(int *hold, uint32_t *space)
+{
+	struct stat file;
+	char path[64], c;
+	int held[2], ready[2];
+	bool is_ready;
+	pid_t parent;
+
+	ck_assert_int_eq(pipe2(held, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	parent = fork();
+	ck_assert_int_ge(parent, 0);
+	if (parent == 0) {
+		pid_t child;
+
+		close(held[1]);
+		if (unshare(CLONE_NEWPID) != 0)
+			_exit(0);
+		child = fork();
+		if (child == 0)
+			_exit(read(held[0], &c, 1) == 0 ? 0 : 1);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		wait_well(child);
+		_exit(0);
+	}
+	close(held[0]);
+	close(ready[1]);
+	*hold = held[1];
+	is_ready = read(ready[0], &c, 1) == 1;
+	close(ready[0]);
+	if (!is_ready) {
+		close(*hold);
+		wait_well(parent);
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid_for_children", (int)parent);
+	ck_assert_int_eq(stat(path, &file), 0);
+	*space = (uint32_t)file.st_ino;
+	return parent;
+}
+
+/* No process with the number in the link is in the /proc of this process. */
+START_TEST(links_of_controllers_in_another_namespace_are_not_removed)
+{
+	struct ptx_rendezvous_target target = self();
+	uint32_t space;
+	char end[64];
+	pid_t parent;
+	int hold;
+
+	parent = start_in_another_namespace(&hold, &space);
+	if (!parent) {
+		printf("no privileges for a namespace: nothing to test\n");
+		return;
+	}
+	choose();
+	make("/proc/999999999/fd/3", end_of(end, target.space, "first", space));
+	ptx_rendezvous_link(&target, 0, false);
+	ptx_rendezvous_remove(&target, false);
+	ck_assert(is_there(end));
+	/* In the initial namespace all processes are visible, so this process is missed. */
+	close(hold);
+	wait_well(parent);
+	ptx_rendezvous_link(&target, 0, false);
+	ptx_rendezvous_remove(&target, false);
+	ck_assert_int_eq(is_there(end), view() != 0xeffffffc);
+	clean_up();
+}
+END_TEST
+
+/* Returns how many links a controller finds for the target. */
+static int found_for(const struct ptx_rendezvous_target *target)
+{
+	char path[PTX_RENDEZVOUS_PATH];
+	struct ptx_rendezvous walk;
+	int n = 0;
+
+	ptx_rendezvous_begin_for(&walk, target);
+	while (ptx_rendezvous_next_path(&walk, path))
+		n++;
+	ptx_rendezvous_end(&walk);
+	return n;
+}
+
+/*
+ * A process of another namespace has the same id and the same start time. Names of older versions
+ * have no namespace; names with the namespace 0 were made by a controller that did not know it.
+ */
+START_TEST(links_for_another_namespace_are_not_followed)
+{
+	struct ptx_rendezvous_target own = self(), other = own;
+	char text[64], end[64], most[96];
 
 	choose();
-	make("/nowhere/at/all", "strange");
-	make("/proc/999999999/fd/3", "dead");
-	make("/proc/1/fd/../nothing", "dots");
-	ptx_rendezvous_link(&target, 0, false);
-	ck_assert(!is_there("dead"));
-	ck_assert(is_there("strange"));
-	ck_assert(is_there("dots"));
-	ptx_rendezvous_remove(&target, false);
+	other.space++;
+	snprintf(text, sizeof(text), "/proc/%d/fd/0", (int)getpid());
+	make(text, end_of(end, other.space, "1", other.space));
+	ck_assert_int_eq(found(), 0);
+	ck_assert_int_eq(found_for(&own), 0);
+	ck_assert_int_eq(found_for(&other), 1);
+	/* The namespace of the controller does not matter. */
+	make(text, end_of(end, own.space, "1", other.space));
+	ck_assert_int_eq(found(), 1);
+	ck_assert_int_eq(found_for(&own), 1);
+	ck_assert_int_eq(found_for(&other), 1);
+	make(text, end_of(end, 0, "1", other.space));
+	ck_assert_int_eq(found(), 2);
+	make(text, "1");
+	make(text, "first");
+	ck_assert_int_eq(found(), 4);
+	ck_assert_int_eq(found_for(&own), 4);
+	ck_assert_int_eq(found_for(&other), 4);
+	/* Names that no version makes have no known namespace. */
+	snprintf(most, sizeof(most), "%u.1.1.1", other.space);
+	make(text, most);
+	make(text, "x1.1.1");
+	make(text, "99999999999999999999999.1.1");
+	ck_assert_int_eq(found(), 7);
+	clean_up();
+}
+END_TEST
+
+/* A controller has a link for each of both, and removes only the link of the stream that ended. */
+START_TEST(two_targets_with_one_id_have_a_link_each)
+{
+	const struct ptx_rendezvous_target own = self();
+	struct ptx_rendezvous_target other = own;
+	struct ptx_arena arena[2] = { 0 };
+	struct ptx_link_owner *owner[2];
+	struct stat file;
+
+	choose();
+	other.space++;
+	for (int i = 0; i < 2; i++) {
+		arena[i].fd = memfd_create("arena", MFD_CLOEXEC);
+		ck_assert_int_eq(fstat(arena[i].fd, &file), 0);
+		arena[i].device = file.st_dev;
+		arena[i].inode = file.st_ino;
+	}
+	ck_assert(ptx_rendezvous_link_first(&own, arena[0].fd));
+	ck_assert(ptx_rendezvous_link_first(&other, arena[1].fd));
+	ck_assert(!ptx_rendezvous_link_first(&own, arena[1].fd));
+	owner[0] = ptx_link_owner_add(&arena[0], &own, false);
+	owner[1] = ptx_link_owner_add(&arena[1], &other, false);
+	ck_assert_int_eq(found_for(&own), 2);
+	ck_assert_int_eq(found_for(&other), 2);
+	ptx_link_owner_remove(owner[0], false);
+	ck_assert_int_eq(found_for(&own), 0);
+	ck_assert_int_eq(found_for(&other), 2);
+	ptx_link_owner_remove(owner[1], false);
+	ck_assert_int_eq(found_for(&other), 0);
 	clean_up();
 }
 END_TEST
@@ -289,5 +491,8 @@ SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_ot
 	   links_of_all_processes_are_the_last,
 	   links_of_ancestors_are_found_among_many_others,
 	   only_links_of_dead_processes_are_removed,
+	   links_of_controllers_in_another_namespace_are_not_removed,
+	   links_for_another_namespace_are_not_followed,
+	   two_targets_with_one_id_have_a_link_each,
 	   a_folder_that_others_remove_is_made_again,
 	   a_folder_that_cannot_be_made_is_tried_once)
