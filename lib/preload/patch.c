@@ -50,9 +50,60 @@ static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
 }
 
 /*
+ * Returns whether the process may make memory executable that was writable. A process can give up
+ * this right (PR_SET_MDWE), and a filter can forbid it.
+ */
+static bool may_execute(void)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool may;
+
+	if (page == MAP_FAILED)
+		return false;
+	may = mprotect(page, PAGE, PROT_READ | PROT_EXEC) == 0;
+	munmap(page, PAGE);
+	return may;
+}
+
+/*
+ * Replaces pages by a copy that has the protection, for pages to which the kernel does not give
+ * their protection back. Security modules can forbid that for pages of a file that were changed
+ * (execmod of SELinux), and permit it for other memory. The pages are not executable now, and the
+ * loop is no call of memcpy(), because of volatile.
+ */
+static void replace_code(uintptr_t begin, uintptr_t end, int protection)
+{
+	const size_t bytes = end - begin;
+	const long copy = shim_raw_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0);
+
+	if (copy < 0 && copy > -PAGE)
+		return;
+	for (size_t i = 0; i < bytes; i++)
+		((volatile uint8_t *)copy)[i] = ((const volatile uint8_t *)begin)[i];
+	if (!patch_protect((uintptr_t)copy, (uintptr_t)copy + bytes, protection) ||
+	    shim_raw_call6(SYS_mremap, (uintptr_t)copy, bytes, bytes,
+			   MREMAP_MAYMOVE | MREMAP_FIXED, begin, 0) != (long)begin)
+		shim_raw_call(SYS_munmap, (uintptr_t)copy, bytes, 0);
+}
+
+/* Writes jumps, or the original bytes. */
+static void write_bytes(const struct shim_jump *jump, uint32_t count, bool is_original)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		volatile uint8_t *at = (volatile uint8_t *)jump[i].at;
+		const uint8_t *from = is_original ? jump[i].original : jump[i].jump;
+
+		for (unsigned k = 0; k < jump[i].bytes; k++)
+			at[k] = from[k];
+	}
+}
+
+/*
  * Writes the first jump and the following jumps that are on the same pages. Returns the number of
- * these jumps, at least 1. The semaphores are incremented after the jumps are written, because a
- * semaphore makes the program compute the values of its probe.
+ * these jumps, at least 1. If the pages cannot become executable again, the function undoes its
+ * work, refuses all jumps, and returns their number. The semaphores are incremented after the jumps
+ * are written, because a semaphore makes the program compute the values of its probe.
  */
 static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
 			    uint32_t count)
@@ -73,13 +124,13 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 		shim_work_refuse(&work, some, "code cannot be made writable");
 		return some;
 	}
-	for (uint32_t i = 0; i < some; i++) {
-		volatile uint8_t *at = (volatile uint8_t *)jump[i].at;
-
-		for (unsigned k = 0; k < jump[i].bytes; k++)
-			at[k] = jump[i].jump[k];
+	write_bytes(jump, some, false);
+	if (!patch_protect(begin, end, protection)) {
+		write_bytes(jump, some, true);
+		replace_code(begin, end, protection);
+		shim_work_refuse(&work, count, "code cannot be made executable again");
+		return count;
 	}
-	patch_protect(begin, end, protection);
 	for (uint32_t i = 0; i < some; i++) {
 		work.patched += jump[i].kind == SHIM_SITE_FUNCTION ||
 				jump[i].kind == SHIM_SITE_PROBE;
@@ -92,10 +143,17 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 /* Callback of dl_iterate_phdr(): patches the object if the plan has it. */
 static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
+	const uint32_t batches = work.batches;
+
 	(void)size, (void)arg;
 	/* The list still has the jumps of the previous object, which are written already. */
 	work.jumps = 0;
 	found += shim_work_object(&work, object);
+	/* New trampolines have shown it. Old ones may be older than the loss of the right. */
+	if (work.jumps && work.batches == batches && !may_execute()) {
+		shim_work_refuse(&work, work.jumps, "memory cannot be made executable");
+		return 0;
+	}
 	for (uint32_t first = 0; first < work.jumps;)
 		first += write_jumps(object, &work.jump[first], work.jumps - first);
 	return 0;
@@ -207,6 +265,7 @@ void shim_patch_loaded(void)
 {
 	int saved = errno;
 	uint32_t patched = work.patched;
+	const char *why = work.why;
 
 	atomic_store_explicit(&is_due, false, memory_order_relaxed);
 	__atomic_add_fetch(&posixtrace_shim_jumps.opened, 1, __ATOMIC_RELAXED);
@@ -218,7 +277,8 @@ void shim_patch_loaded(void)
 		dl_iterate_phdr(patch_object, NULL);
 	else if (waits)
 		patch_miss();
-	if (work.patched != patched)
+	/* A module that is refused for the same reason each time is reported once. */
+	if (work.patched != patched || work.why != why)
 		patch_report();
 	errno = saved;
 }

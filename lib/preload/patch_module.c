@@ -229,16 +229,18 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 		       ~(size_t)(PAGE - 1);
 	size_t probe_bytes = (probes_of(work, loaded->module) + 1) * sizeof(struct shim_probe);
 	unsigned char *memory = shim_trampolines_map(loaded->begin, loaded->end, bytes);
-	struct shim_probe *probe = mmap(NULL, probe_bytes, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct shim_probe *const probes = mmap(NULL, probe_bytes, PROT_READ | PROT_WRITE,
+					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct shim_probe *probe = probes;
+	const uint32_t refused = work->refused;
 	struct shim_trampoline *trampoline;
 
-	if (!memory || probe == MAP_FAILED || batch_count == BATCHES) {
+	if (!memory || probes == MAP_FAILED || batch_count == BATCHES) {
 		shim_work_refuse(work, sites, "there is no free memory near the module");
 		if (memory)
 			munmap(memory, bytes);
-		if (probe != MAP_FAILED)
-			munmap(probe, probe_bytes);
+		if (probes != MAP_FAILED)
+			munmap(probes, probe_bytes);
 		return NULL;
 	}
 	/*
@@ -277,8 +279,11 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 		}
 	}
 	if (mprotect(memory, bytes, PROT_READ | PROT_EXEC)) {
+		/* `sites` includes the sites that the loop has refused. */
+		work->refused = refused;
 		shim_work_refuse(work, sites, "memory cannot be made executable");
 		munmap(memory, bytes);
+		munmap(probes, probe_bytes);
 		return NULL;
 	}
 	batches[batch_count] = (struct batch){ .hash = work->plan.head->hash,

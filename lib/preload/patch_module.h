@@ -99,13 +99,23 @@ bool shim_has_shadow_stack(void);
  * executable at that time. Returns the kernel's result, which is a negative error number after an
  * error.
  */
-static inline long shim_raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
+static inline long shim_raw_call6(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+				  uintptr_t e, uintptr_t f)
 {
+	register uintptr_t r10 __asm__("r10") = d;
+	register uintptr_t r8 __asm__("r8") = e;
+	register uintptr_t r9 __asm__("r9") = f;
+
 	__asm__ volatile("syscall"
 			 : "+a"(number)
-			 : "D"(a), "S"(b), "d"(c)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return number;
+}
+
+static inline long shim_raw_call(long number, uintptr_t a, uintptr_t b, uintptr_t c)
+{
+	return shim_raw_call6(number, a, b, c, 0, 0, 0);
 }
 
 #endif

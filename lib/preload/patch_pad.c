@@ -99,9 +99,9 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 }
 
 /*
- * A page that cannot be made executable stays mapped and unused. The number 1, which is no page's
- * address, replaces it in the list, so that patch_pad_find() does not find it again. No jump leads
- * to it.
+ * A page that cannot be made executable is unmapped: no jump leads to it, because the caller then
+ * writes no jump of the module. The number 1, which is no page's address, replaces it in the list,
+ * so that patch_pad_find() does not find it again.
  */
 bool shim_pads_end(void)
 {
@@ -109,6 +109,7 @@ bool shim_pads_end(void)
 
 	for (; open_from < count; open_from++)
 		if (mprotect((void *)pages[open_from], PAGE, PROT_READ | PROT_EXEC)) {
+			munmap((void *)pages[open_from], PAGE);
 			pages[open_from] = 1;
 			good = false;
 		}

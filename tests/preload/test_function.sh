@@ -142,6 +142,83 @@ run 0 record -o "$log" --function "in_plugin@$tmp/plugin.so" "$tmp/loads" "$tmp/
 check "a library that is loaded later does what it does" has out '^4 7$'
 check "its functions are traced" test "$(count func.call)" -eq 2
 
+# A process that may not make memory executable any more, with a library that it had before.
+cat >"$tmp/gives_up.c" <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 2; i++) {
+		void *library = dlopen(argv[1], RTLD_NOW);
+		int (*function)(int) = (int (*)(int))dlsym(library, "in_plugin");
+		printf("%d\n", function(i));
+		dlclose(library);
+		/* PR_SET_MDWE and PR_MDWE_REFUSE_EXEC_GAIN, since Linux 6.3 */
+		if (!i && prctl(65, 1L, 0L, 0L, 0L))
+			return 77;
+	}
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+$cc -O1 -w -o "$tmp/gives_up" "$tmp/gives_up.c" -ldl || exit 99
+if "$tmp/gives_up" "$tmp/plugin.so" >"$tmp/out"; then
+	rm -f "$log"*
+	run 0 record -o "$log" --function "in_plugin@$tmp/plugin.so" "$tmp/gives_up" "$tmp/plugin.so"
+	check "a process that gave up executable memory does what it does" has out '^4$'
+	check "the function is traced until then" test "$(count func.call)" -eq 1
+	check "then it is refused" test "$("$posixtrace" dump -e posixtrace_shim_patched "$log" |
+		grep -c 'refused=1 why="memory cannot be made executable"')" -eq 1
+fi
+
+# Code that may not become executable again when it was writable. SELinux can have this rule for
+# code of files; a filter for the addresses of a program has the same effect.
+cat >"$tmp/denied.c" <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((noinline)) int work(int a) { __asm__ volatile("" : "+r"(a)); return a * 3 + 1; }
+__attribute__((noinline, aligned(8192))) int other(int a) { __asm__ volatile("" : "+r"(a)); return a * 5 + 1; }
+#define WORD(member, n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member) + (n))
+int main(int argc, char **argv)
+{
+	struct sock_filter rules[] = {
+		WORD(nr, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 8),
+		WORD(args[2], 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_EXEC, 0, 6),
+		WORD(args[0], 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 4),
+		WORD(args[0], 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x400000, 0, 2),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x500000, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof rules / sizeof rules[0], rules };
+
+	if (argc == 1 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+			  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) ||
+			  execl("/proc/self/exe", argv[0], "x", (char *)0)))
+		return 77;
+	printf("%d %d\n", work(1), other(1));
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+if $cc -O1 -w -fno-pie -no-pie -o "$tmp/denied" "$tmp/denied.c" && "$tmp/denied" >"$tmp/out"; then
+	traced "$tmp/denied" --trace none --function work --function other
+	check "code that may not become executable again: the program does what it does" same
+	check "its functions are refused" test "$("$posixtrace" dump -e posixtrace_shim_patched "$log" |
+		grep -c 'patched=0 refused=2 why="code cannot be made executable again"')" -eq 1
+fi
+
 # After its last destructor a thread calls free(), which may be a function of the program. More
 # threads than there are slots end so; with an argument they call it before, too.
 cat >"$tmp/ends.c" <<'C'
