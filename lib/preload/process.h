@@ -58,7 +58,7 @@ pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigne
  * Called before pidfd_send_signal(2), also by syscall(2). If the signal may end the caller, records
  * the event, because the call then never returns. errno is unchanged.
  */
-void shim_pidfd_kills(int fd, int signal, const void *caller);
+void shim_pidfd_kills(int fd, int signal, unsigned flags, const void *caller);
 
 /*
  * unshare(2) and setns(2), also by syscall(2). They pause the threads of the library if necessary.

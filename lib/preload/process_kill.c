@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/call.h"
 #include "preload/proc_number.h"
@@ -122,27 +124,58 @@ SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 	 (result, pid, (int32_t)flags), (), ())
 
 /*
- * Returns whether the signal may end the caller, if it is sent by this descriptor. The kernel shows
- * the process of the descriptor in a file. The file is read only if the signal would end the
- * caller.
+ * Numbers that name the calling thread or its process in place of a descriptor, since Linux 6.14.
+ * The number of the process has changed since then; no version uses one of them for another thing.
  */
-static bool may_end_by(int fd, int signal)
+#define SELF_THREAD       (-10000)
+#define SELF_PROCESS      (-10001)
+#define SELF_PROCESS_6_14 (-20000)
+/* The signal is for the group of processes whose leader the descriptor names, since Linux 6.9. */
+#define SIGNAL_GROUP (1u << 2)
+
+/*
+ * Returns the id of the process or thread that the descriptor names, or -1 if it names none. The
+ * kernel shows the id in a file.
+ */
+static long named_by(int fd)
 {
 	static const char folder[] = "/proc/thread-self/fdinfo/";
 	char path[sizeof folder + 12];
-	const int saved = errno;
-	bool is_own;
 
-	if (fd < 0 || shim_is_quiet() || !may_end_caller(0, signal))
-		return false;
+	if (fd == SELF_THREAD)
+		return syscall(SYS_gettid);
+	if (fd == SELF_PROCESS || fd == SELF_PROCESS_6_14)
+		return shim_pid();
+	if (fd < 0)
+		return -1;
 	memcpy(path, folder, sizeof folder);
 	shim_add_number(path + sizeof folder - 1, (unsigned)fd);
-	is_own = shim_proc_number(path, "\nPid:\t") == shim_pid();
+	return shim_proc_number(path, "\nPid:\t");
+}
+
+/*
+ * Returns whether the signal may end the caller, if it is sent by this descriptor. A signal to a
+ * thread ends the whole process. The system calls are made only if the signal would end the caller.
+ */
+static bool may_end_by(int fd, int signal, unsigned flags)
+{
+	const int saved = errno;
+	bool is_own;
+	long id;
+
+	if (shim_is_quiet() || !may_end_caller(0, signal))
+		return false;
+	id = named_by(fd);
+	if (flags & SIGNAL_GROUP)
+		is_own = id == getpgrp();
+	else
+		is_own = id == shim_pid() ||
+			 (id > 0 && syscall(SYS_tgkill, shim_pid(), (int)id, 0) == 0);
 	errno = saved;
 	return is_own;
 }
 
-void shim_pidfd_kills(int fd, int signal, const void *caller)
+void shim_pidfd_kills(int fd, int signal, unsigned flags, const void *caller)
 {
 	const struct {
 		uint64_t time;
@@ -150,7 +183,7 @@ void shim_pidfd_kills(int fd, int signal, const void *caller)
 		int32_t padding;
 	} data = { .fd = fd, .signal = signal };
 
-	if (may_end_by(fd, signal))
+	if (may_end_by(fd, signal, flags))
 		shim_put(PROCESS_PIDFD_KILL, &data, offsetof(__typeof__(data), padding), caller);
 }
 
@@ -164,7 +197,7 @@ SHIM_WRAPPER int pidfd_send_signal(int fd, int signal, siginfo_t *info, unsigned
 {
 	if (!shim_on_alone(PROCESS_PIDFD_KILL))
 		return next(pidfd_send_signal)(fd, signal, info, flags);
-	shim_pidfd_kills(fd, signal, shim_caller());
+	shim_pidfd_kills(fd, signal, flags, shim_caller());
 	SHIM_TRACE(int, PROCESS_PIDFD_KILL, next(pidfd_send_signal)(fd, signal, info, flags),
 		   result == -1 ? errno : 0, (fd, signal), (), ());
 }

@@ -146,7 +146,7 @@ static long pidfd_call(long number, long a, long b, long c, long d, const void *
 	if (!*shim_switch[type] || !shim_is_wanted(type, caller))
 		return next(syscall)(number, a, b, c, d);
 	if (type == PROCESS_PIDFD_KILL)
-		shim_pidfd_kills((int)a, (int)b, caller);
+		shim_pidfd_kills((int)a, (int)b, (unsigned)d, caller);
 	data.time = shim_now();
 	result = next(syscall)(number, a, b, c, d);
 	data.error = result < 0 ? errno : 0;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -276,6 +278,62 @@ static int vfork_killed(int argc, char **argv)
 	return 0;
 }
 
+/* The numbers and flags of pidfd_send_signal(2) and pidfd_open(2) that older headers lack. */
+#define SELF_THREAD  (-10000)
+#define SELF_PROCESS (-10001) /* at first -20000 */
+#define OF_THREAD    O_EXCL
+#define TO_THREAD    (1u << 0)
+#define TO_PROCESS   (1u << 1)
+#define TO_GROUP     (1u << 2)
+
+static _Atomic pid_t other_tid;
+
+static void *other_thread(void *unused)
+{
+	atomic_store(&other_tid, (pid_t)syscall(SYS_gettid));
+	for (;;)
+		pause();
+	return unused;
+}
+
+static long by_descriptor(int fd, int number, unsigned flags)
+{
+	return syscall(SYS_pidfd_send_signal, fd, number, NULL, flags);
+}
+
+/* Ends its process or the group of its parent by pidfd_send_signal(2), in the ways of Linux 6.9. */
+static void ends_by_pidfd(const char *how, int number)
+{
+	pthread_t thread;
+	int fd;
+
+	if (!strcmp(how, "self-thread")) {
+		by_descriptor(SELF_THREAD, number, 0);
+	} else if (!strcmp(how, "self")) {
+		if (by_descriptor(SELF_PROCESS, 0, 0) == 0)
+			by_descriptor(SELF_PROCESS, number, TO_PROCESS);
+		else if (by_descriptor(2 * SELF_THREAD, 0, 0) == 0)
+			by_descriptor(2 * SELF_THREAD, number, 0);
+	} else if (!strcmp(how, "other-thread")) {
+		if (pthread_create(&thread, NULL, other_thread, NULL))
+			return;
+		while (!atomic_load(&other_tid))
+			sched_yield();
+		fd = (int)syscall(SYS_pidfd_open, atomic_load(&other_tid), OF_THREAD);
+		if (fd >= 0)
+			by_descriptor(fd, number, TO_THREAD);
+	} else if (!strcmp(how, "of-group")) {
+		by_descriptor((int)syscall(SYS_pidfd_open, getpid(), 0), number, TO_GROUP);
+	} else if (!strcmp(how, "in-group")) {
+		fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+		if (fork() == 0) {
+			by_descriptor(fd, number, TO_GROUP);
+			_exit(1);
+		}
+		wait(NULL);
+	}
+}
+
 /*
  * Ends itself by the function argv[0] and the signal argv[1], in a process group of its own. Before
  * that, raise() does no harm if the signal can be ignored.
@@ -309,6 +367,10 @@ static int ends(int argc, char **argv)
 			NULL, 0);
 	else if (!strcmp(how, "pidfd_send_signal"))
 		pidfd_send_signal(pidfd_open(getpid(), 0), number, NULL, 0);
+	else if (!strcmp(how, "killpg-number"))
+		killpg(getpgrp(), number);
+	else
+		ends_by_pidfd(how, number);
 	return 1;
 }
 

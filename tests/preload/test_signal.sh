@@ -42,7 +42,7 @@ for way in vfork clone; do
 done
 
 # A call that ends its caller does not return, so its event precedes it.
-for how in kill zero group killpg raise thread queue; do
+for how in kill zero group killpg killpg-number raise thread queue; do
 	for signal in 9 15; do
 		shim process "$probe" ends $how $signal
 		check "$how $signal: the program has ended itself" exits $((128 + signal))
@@ -53,15 +53,16 @@ for how in kill zero group killpg raise thread queue; do
 	done
 done
 
-for how in pidfd pidfd_send_signal; do
+for how in pidfd pidfd_send_signal self-thread self other-thread of-group in-group; do
 	for signal in 9 15; do
 		"$probe" ends $how $signal
 		test $? -eq $((128 + signal)) || continue # the system lacks the function
 		shim process "$probe" ends $how $signal
 		check "$how $signal: the program has ended itself" exits $((128 + signal))
 		check "$how $signal: the last call has one event, with time 0" shows \
-			"process.pidfd_send_signal time=0 error=0 fd=[0-9]+ signal=$signal\$" 1
-		check "$how $signal: no call has two events" shows process.pidfd_send_signal 1
+			"process.pidfd_send_signal time=0 error=0 fd=-?[0-9]+ signal=$signal\$" 1
+		check "$how $signal: no call has two events" shows \
+			"process.pidfd_send_signal .* signal=$signal\$" 1
 	done
 done
 finish
