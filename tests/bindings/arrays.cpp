@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * arrays.cpp - reads all elements of an array from a log of the program itself, records texts of
- * different types, and traces a child. Usage: arrays LOG
+ * different types, also without memory, and traces a child. Usage: arrays LOG
  */
 #include <posixtrace.hpp>
 
+#include <cstdlib>
 #include <iostream>
+#include <new>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static bool has_memory = true;
+
+void *operator new(std::size_t size)
+{
+	void *memory = has_memory ? std::malloc(size) : nullptr;
+
+	if (!memory)
+		throw std::bad_alloc();
+	return memory;
+}
+
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
 /* A type of a program that converts to a text, as those of some libraries do. */
 class label {
@@ -23,9 +40,19 @@ struct texts {
 };
 POSIXTRACE_FIELDS(texts, own, none, room, part)
 
+/* Texts that are longer than the room of an event. */
+struct longs {
+	std::string_view first, second;
+	int behind;
+	std::string_view third;
+};
+POSIXTRACE_FIELDS(longs, first, second, behind, third)
+
 int main(int, char **argv)
 {
 	const posixtrace::event<texts> text("texts");
+	const posixtrace::event<longs> many("longs");
+	const std::string full(900, 'f'), last(40, 'l');
 	const std::uint16_t three[] = { 7, 8, 65535 };
 	trace_event_id_t id;
 
@@ -38,6 +65,10 @@ int main(int, char **argv)
 		posix_trace_event(id, three, sizeof(three));
 		posix_trace_event(id, three, 4); /* the last element is missing */
 		text({ {}, nullptr, "room", std::string_view("parts").substr(0, 4) });
+		has_memory = false;
+		many({ last, last, 1, last });
+		many({ full, full, 2, full });
+		has_memory = true;
 		if (const pid_t child = fork()) {
 			waitpid(child, nullptr, 0);
 		} else {
@@ -51,6 +82,11 @@ int main(int, char **argv)
 			std::cout << event.get<std::string>("own") << event.get<std::string>("none")
 				  << event.get<std::string>("room") << event.get<std::string>("part")
 				  << '\n';
+		if (event.name() == "longs")
+			std::cout << event.get<std::string>("first").size() << ' '
+				  << event.get<std::string>("second").size() << ' '
+				  << event.get<int>("behind") << ' '
+				  << event.get<std::string>("third").size() << '\n';
 		if (event.name() != "sizes")
 			continue;
 		for (std::uint32_t size : event.get<std::vector<std::uint32_t>>("size"))

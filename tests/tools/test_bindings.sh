@@ -76,6 +76,8 @@ check "also its messages" has out '^request 2$'
 program_cxx cpp_arrays "$points/arrays.cpp"
 "$tmp/cpp_arrays" "$tmp/arrays.ptl" >"$tmp/out"
 check "C++ records texts of different types" has out '^labelroompart$'
+check "C++ records long texts without memory" has out '^40 40 1 40$'
+check "C++ shortens texts to the room of an event" has out '^900 117 2 0$'
 check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
 check "also if some are missing" has out '^7 8 7 1 no such field: other$'

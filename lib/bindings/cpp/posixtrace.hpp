@@ -96,10 +96,38 @@ template <class T> constexpr const char *type_name()
 }
 
 /*
- * Converts a value to an argument of posix_trace_fields_pack_np(). A string_view may end without a
- * NUL, so the function copies its text into `copy`.
+ * Copies of the texts of an event. They are on the stack, because an allocation could throw. An
+ * event has no room for more bytes than this object, so a text that is shortened here would be
+ * shortened in the event, too.
  */
-template <class T> posix_trace_arg_np argument(const T &value, std::string &copy)
+class texts {
+public:
+	/* Returns a copy with a NUL, which a string_view may lack. */
+	const char *copy(std::string_view text) noexcept
+	{
+		char *const to = bytes_ + used_;
+		const std::size_t room = sizeof(bytes_) - used_;
+		const std::size_t length = text.size() < room ? text.size() : room ? room - 1 : 0;
+
+		if (!room)
+			return "";
+		if (length)
+			std::memcpy(to, text.data(), length);
+		to[length] = '\0';
+		used_ += length + 1;
+		return to;
+	}
+
+private:
+	std::size_t used_ = 0;
+	char bytes_[POSIX_TRACE_FIELDS_BYTES_NP];
+};
+
+/*
+ * Converts a value to an argument of posix_trace_fields_pack_np(). The text of a string_view is
+ * copied into `copies`.
+ */
+template <class T> posix_trace_arg_np argument(const T &value, texts &copies)
 {
 	using U = std::decay_t<T>;
 
@@ -108,7 +136,7 @@ template <class T> posix_trace_arg_np argument(const T &value, std::string &copy
 	else if constexpr (std::is_same_v<U, char>)
 		return POSIX_TRACE_CHAR_NP(value);
 	else if constexpr (std::is_enum_v<U>)
-		return argument(static_cast<std::underlying_type_t<U>>(value), copy);
+		return argument(static_cast<std::underlying_type_t<U>>(value), copies);
 	else if constexpr (std::is_integral_v<U> && sizeof(U) == 1)
 		return POSIX_TRACE_U8_NP(value);
 	else if constexpr (std::is_integral_v<U> && sizeof(U) == 2)
@@ -131,10 +159,7 @@ template <class T> posix_trace_arg_np argument(const T &value, std::string &copy
 	else if constexpr (std::is_same_v<U, const char *> || std::is_same_v<U, char *>)
 		return POSIX_TRACE_STR_NP(value);
 	else if constexpr (std::is_convertible_v<U, std::string_view>) {
-		const std::string_view text = value;
-
-		copy.assign(text.data(), text.size());
-		return POSIX_TRACE_STR_NP(copy.c_str());
+		return POSIX_TRACE_STR_NP(copies.copy(value));
 	}
 	else if constexpr (std::is_same_v<U, std::vector<unsigned char>>)
 		return POSIX_TRACE_BYTES_NP(value.data(), value.size());
@@ -300,11 +325,11 @@ private:
 	{
 		posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
 		unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
-		std::array<std::string, POSIX_TRACE_FIELDS_MAX_NP> copy;
+		detail::texts copies;
 		std::size_t args = 0;
 
 		posixtrace_fields(&value).visit(value, [&](const auto &member) {
-			arg[args] = detail::argument(member, copy[args]);
+			arg[args] = detail::argument(member, copies);
 			args++;
 		});
 		posix_trace_event_at_np(id_, payload,
