@@ -30,6 +30,17 @@ fn all() {
     info!(target: "levels", "info");
     debug!(target: "levels", "debug");
     trace!(target: "levels", "trace");
+    info!(target: "same::line", "first"); info!(target: "same.line", "second");
+    info_span!("look alike").in_scope(|| ());
+    info_span!("look_alike").in_scope(|| ());
+    info_span!("gr\u{fc}n=\"{x}\"", value = 1).in_scope(|| ());
+    info_span!("with\0zero", value = 1).in_scope(|| ());
+    info_span!("").in_scope(|| ());
+    info_span!("long_long_long_long_long_long_long_long_long_long_long_long_long_1").in_scope(|| ());
+    info_span!("long_long_long_long_long_long_long_long_long_long_long_long_long_2").in_scope(|| ());
+    info!(target: "long::long::long::long::long::long::long::long::long::long::long::long::end",
+          first = 0, "a_name_of_a_field_that_has_more_characters_than_a_field_can_have_1" = 1,
+          "a_name_of_a_field_that_has_more_characters_than_a_field_can_have_2" = 2);
     optional(Some(3));
     optional(None);
     let span = info_span!("late value", known = 1, late = Empty);

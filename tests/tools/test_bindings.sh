@@ -216,6 +216,17 @@ if [ -d "$tmp/crate" ] && ls -d "$crates"/tracing-0.1.* "$crates"/tracing-subscr
 		check "$as: a value that was recorded late" has out '^late value.begin known=1 late="now"$'
 		check "$as: a value that was changed" has out '^late value.begin known=2 late="now"$'
 		check "$as: a span that a panic unwinds" has out '^unwound.end$'
+		check "$as: two targets that look alike" test \
+			"$(grep -cE '^same\.line(~2)?:[0-9]* message="(first|second)"$' "$tmp/out")" = 2
+		check "$as: each has a type of its own" has out '^same.line~2:[0-9]* message="second"$'
+		check "$as: a span with other characters has its fields" has out '^gr.*n="{x}"\.begin value=1$'
+		check "$as: one with a NUL, too" has out '^with_zero\.begin value=1$'
+		check "$as: long names of spans are cut" has out '^\(long_\)\{11\}\.begin$'
+		check "$as: two long names of spans are different" has out '^\(long_\)\{10\}lon~2\.begin$'
+		check "$as: each of them ends" has out '^\(long_\)\{10\}lon~2\.end$'
+		check "$as: a long target keeps its line" has out \
+			'^\(long\.\)\{11\}[a-z.]*:[0-9]* first=0 a_name.*=1 a_name.*_2=2$'
+		check "$as: no line has invalid words" lacks out 'invalid words'
 		check "$as: each event of four threads" test "$(grep -c '^thread:' "$tmp/out")" = 160
 		check "$as: each entry and each exit" test "$(grep -c '^late value' "$tmp/out")" = 324
 		check "$as: nothing while it is stopped" test "$(grep -c '^types:' "$tmp/out")" = 1
@@ -227,6 +238,8 @@ if [ -d "$tmp/crate" ] && ls -d "$crates"/tracing-0.1.* "$crates"/tracing-subscr
 		check "$as: the account closes" has out '^account .* lost 0$'
 		"$posixtrace" latency "$tmp/$as.ptl" >"$tmp/out" 2>&1
 		check "$as: spans are paired" has out '^ *162 .*late.value'
+		check "$as: spans that look alike are different" test \
+			"$(grep -cE '^ *1 .*look_alike(~2)?' "$tmp/out")" = 2
 	done
 else
 	echo "no crate tracing: its subscriber is not tested"

@@ -26,6 +26,11 @@
 //! event of a line determines the types of its fields. A field without a value in the first event
 //! has the type `str`. If a later event has no value for a field, the field is 0 or an empty text.
 //!
+//! A name of an event type has at most 63 bytes, and the name of a span has no blanks and only
+//! printable characters of ASCII, without `;,{}|=@"\`. An underscore replaces another character, and
+//! the end of a long name is cut. If the result is the name of another span or target already, `~2`,
+//! `~3` and so on follow it.
+//!
 //! While the process is not traced, the values of events are not formatted. A `Layer` formats the
 //! values of spans also then, because the process may be traced when a thread enters the span.
 //! Recording never fails.
@@ -148,6 +153,49 @@ impl Visit for Values {
     }
 }
 
+/// The most bytes of the name of an event type, a span or a field.
+const NAME_MAX: usize = 63;
+/// The bytes that the library may append to the name of an event type: `.2` to `.9`.
+const VARIANT: usize = 2;
+
+/// The names that lines have in the events, each with its name in the program.
+static NAMES: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
+
+/// Returns the name in the events for `name`: `valid`, cut to at most `most` bytes with the suffix.
+/// Two different names of one kind never have the same result.
+fn name_of(kind: char, name: &str, valid: &str, suffix: &str, most: usize) -> String {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let names = names.get_or_insert_with(HashMap::new);
+    let mut number = 1;
+    loop {
+        let end = match number {
+            1 => suffix.to_owned(),
+            _ => format!("~{number}{suffix}"),
+        };
+        let mut len = valid.len().min(most.saturating_sub(end.len()));
+        while !valid.is_char_boundary(len) {
+            len -= 1;
+        }
+        let result = format!("{}{end}", &valid[..len]);
+        if names.entry(format!("{kind}{result}")).or_insert_with(|| name.to_owned()) == name {
+            return result;
+        }
+        number += 1;
+    }
+}
+
+/// Converts a name to a valid name of an event type, which has no NUL.
+fn type_name(name: &str) -> String {
+    name.replace('\0', "_")
+}
+
+/// Converts a name to a valid name of a span in the attributes of a schema.
+fn span_name(name: &str) -> String {
+    let is_valid = |c: char| c.is_ascii_graphic() && !";,{}|=@\"\\".contains(c);
+    let valid: String = name.chars().map(|c| if is_valid(c) { c } else { '_' }).collect();
+    if valid.is_empty() { "_".to_owned() } else { valid }
+}
+
 /// Converts a name to a valid name of a field of a schema: letters, digits and _.
 fn field_name(name: &str) -> String {
     let mut plain: String =
@@ -155,6 +203,8 @@ fn field_name(name: &str) -> String {
     if !plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         plain.insert(0, '_');
     }
+    // unique() may append a number.
+    plain.truncate(NAME_MAX - 3);
     plain
 }
 
@@ -195,11 +245,11 @@ impl Line {
             Level::TRACE => 5,
         };
         if metadata.is_span() {
-            let name = metadata.name();
-            // In the attributes of a schema, blanks and semicolons end the name of a span, so an
-            // underscore replaces each of them.
-            let word: String =
-                name.chars().map(|c| if c.is_whitespace() || c == ';' { '_' } else { c }).collect();
+            let full = metadata.name();
+            let word = name_of('s', full, &span_name(full), "", NAME_MAX);
+            // The names of both event types end with a suffix of at most 6 bytes.
+            let most = NAME_MAX - VARIANT - ".begin".len();
+            let name = name_of('b', full, &type_name(full), "", most);
             let end = (format!("{name}.end"), format!("@end {word};@level {level}"), Site::new());
             Line {
                 name: format!("{name}.begin"),
@@ -209,12 +259,11 @@ impl Line {
                 end: Some(end),
             }
         } else {
-            let target = metadata.target().replace("::", ".");
+            let line = metadata.line().map_or(String::new(), |line| format!(":{line}"));
+            let full = format!("{}{line}", metadata.target());
+            let target = type_name(&metadata.target().replace("::", "."));
             Line {
-                name: match metadata.line() {
-                    Some(line) => format!("{target}:{line}"),
-                    None => target,
-                },
+                name: name_of('e', &full, &target, &line, NAME_MAX - VARIANT),
                 fields,
                 attributes: format!("@level {level}"),
                 site: Site::new(),
