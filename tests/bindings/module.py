@@ -7,8 +7,10 @@ import contextlib
 import contextvars
 import inspect
 import os
+import pickle
 import sys
 import threading
+import tracemalloc
 import types
 import posixtrace
 
@@ -138,6 +140,7 @@ for inherited in (False, True):
 # that in which it was entered, as frameworks do with the two halves of a generator.
 of_type = posixtrace.Span("of_type")
 apart = posixtrace.AsyncSpan("apart")
+stacked = posixtrace.AsyncSpan("stacked")
 
 
 @of_type
@@ -169,6 +172,41 @@ async def async_half():
         yield
 
 
+def stacked_half(stacks):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(stacked)
+        stacks.append(stack)
+        yield
+
+
+@of_type
+async def closes_slowly(stop):
+    try:
+        while not stop:
+            yield 1
+    finally:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+
+kept, reported = [], []
+
+
+async def leaves_open():
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+    kept.append(closes_slowly(False))
+    await kept[0].__anext__()
+
+
+async def abandons():
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+    generator = closes_slowly(False)
+    await generator.__anext__()
+    del generator
+    for _ in range(9):
+        await asyncio.sleep(0)
+
+
 async def halves():
     async def step(generator):
         return await generator.__anext__()
@@ -189,7 +227,22 @@ async def halves():
         stack.enter_context(apart)
 
 
+class Makes:
+    @of_type
+    def items(self, count):
+        """Documented."""
+        yield from [self] * count
+
+
+makes = Makes()
 assert inspect.isgeneratorfunction(numbers) and inspect.isasyncgenfunction(async_numbers)
+assert inspect.isgeneratorfunction(makes.items) and Makes.items.__doc__ == "Documented."
+assert str(inspect.signature(makes.items)) == "(count)" and numbers().__name__ == "numbers"
+assert pickle.loads(pickle.dumps(numbers)) is numbers
+for wrong in numbers, async_numbers, makes.items:  # wrong arguments fail at the call
+    fails(TypeError, wrong, 1, 2, 3)
+fails(TypeError, closes_slowly)
+assert list(makes.items(2)) == [makes, makes]
 with posixtrace.Stream(path):
     generator = numbers()
     assert [next(generator), generator.send(2), generator.throw(KeyError), *generator] == [1, 2, 3]
@@ -200,16 +253,61 @@ with posixtrace.Stream(path):
         contextvars.copy_context().run(next, generator, None)
     with contextlib.ExitStack() as stack:
         stack.enter_context(apart)
+    stacks = []
+    first, second = stacked_half(stacks), stacked_half(stacks)
+    next(first), next(second)
+    moved = stacks[0].pop_all()
+    moved.close()
+    stacks[1].close()
+    for generator in first, second:
+        next(generator, None)
     contextvars.copy_context().run(apart.__enter__)
     apart.__exit__(None, None, None)  # cannot be found, and does not fail
-assert not apart._resumed
+assert not apart._owned and not stacked._owned
 spans = [(e.name, e.fields.get("id")) for e in posixtrace.Log(path)]
 assert [name for name, _ in spans if name.startswith("of_type")] == [
     "of_type.begin", "of_type.end"] * 4, spans
 begun = [number for name, number in spans if name == "apart.begin"]
 ended = [number for name, number in spans if name == "apart.end"]
+assert [(name, number) for name, number in spans if name.startswith("stacked")] == [
+    ("stacked.begin", 1), ("stacked.begin", 2), ("stacked.end", 1), ("stacked.end", 2)], spans
 assert begun == list(range(1, 10)), spans
 assert ended == [2, 1, 4, 3, 5, 6, 7, 8], spans
+
+# The event loop closes a generator once, although there are two of them.
+with posixtrace.Stream(path):
+    asyncio.run(leaves_open())
+    asyncio.run(abandons())
+assert not reported, reported
+assert [e.name for e in posixtrace.Log(path) if e.name.startswith("of_type")] == [
+    "of_type.begin", "of_type.end"] * 2
+
+# Only the part of a large value that fits is copied.
+raw = posixtrace.Event("raw", "bytes data; u8 behind")
+large = bytearray(range(256)) * (1 << 15)
+table = memoryview(bytes(range(120))).cast("B", (2, 3, 20))
+with posixtrace.Stream(path):
+    tracemalloc.start()
+    raw(memoryview(large)[::2], 1)
+    raw(large, 2)
+    text = "\u20ac" * (1 << 20)
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    raw(memoryview(large)[::2], 4)
+    raw(memoryview(large), 5)
+    name(text, 6)
+    copied = tracemalloc.get_traced_memory()[1] - before
+    tracemalloc.stop()
+    assert copied < 1 << 16, copied
+    raw(table, 7)
+    raw(array.array("H", [1, 2, 3]), 8)
+    fails(ValueError, event, 1, "x", "text", memoryview(large), b"\1\0\2\0")
+datas = {e.fields["behind"]: e.fields["data"] for e in posixtrace.Log(path) if e.name == "raw"}
+assert datas[1] == datas[4] == bytes(large[:2 * len(datas[1]):2]) and len(datas[1]) > 900, datas
+assert datas[2] == datas[5] == bytes(large[:len(datas[2])]), datas
+assert datas[7] == bytes(range(120)) and datas[8] == array.array("H", [1, 2, 3]).tobytes()
+texts = [e.fields for e in posixtrace.Log(path) if e.name == "name"]
+assert texts[0]["behind"] == 6 and texts[0]["text"].startswith("\u20ac" * 300), texts
 
 # An interpreter with a lock of its own refuses the module with an ImportError.
 if sys.version_info >= (3, 12):

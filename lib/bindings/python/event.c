@@ -12,7 +12,7 @@ typedef struct {
 /* The arguments of a call, and the objects that hold their bytes until the event is recorded. */
 struct arguments {
 	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
-	PyObject *held[POSIX_TRACE_FIELDS_MAX_NP];
+	PyObject *held[2 * POSIX_TRACE_FIELDS_MAX_NP];
 	size_t holds;
 };
 
@@ -54,11 +54,52 @@ static PyObject *encode_surrogates(PyObject *value)
 	return bytes;
 }
 
+/* Copies the first bytes of a buffer, whose items may be apart, in the order of C. */
+static void copy_items(char *to, size_t bytes, Py_buffer *view)
+{
+	Py_ssize_t index[PyBUF_MAX_NDIM] = { 0 };
+	const size_t item = (size_t)view->itemsize;
+
+	if (PyBuffer_IsContiguous(view, 'C')) {
+		memcpy(to, view->buf, bytes);
+		return;
+	}
+	for (size_t done = 0; done < bytes; done += item) {
+		memcpy(to + done, PyBuffer_GetPointer(view, index),
+		       item < bytes - done ? item : bytes - done);
+		/* The last index counts first. */
+		for (int i = view->ndim - 1; i >= 0 && ++index[i] == view->shape[i]; i--)
+			index[i] = 0;
+	}
+}
+
+/*
+ * Returns the first bytes of an object with the interface of buffers: not more than an event has
+ * room for, because the buffer may be large. *len becomes the length of the whole buffer. Returns
+ * NULL and raises an exception after an error.
+ */
+static PyObject *begin_of_buffer(PyObject *value, size_t *len)
+{
+	PyObject *bytes;
+	Py_buffer view;
+
+	if (PyObject_GetBuffer(value, &view, PyBUF_FULL_RO))
+		return NULL;
+	*len = (size_t)view.len;
+	bytes = PyBytes_FromStringAndSize(NULL, view.len < POSIX_TRACE_FIELDS_BYTES_NP ?
+							view.len : POSIX_TRACE_FIELDS_BYTES_NP);
+	if (bytes)
+		copy_items(PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes), &view);
+	PyBuffer_Release(&view);
+	return bytes;
+}
+
 /*
  * Stores the bytes of an object with the interface of buffers, such as bytes, a memoryview or an
  * array. If `takes_bytes` is false, the object may also be a str, whose UTF-8 form is stored, or
  * None, which is an empty text, like a null pointer of C. Raises TypeError and returns false for
- * any other object.
+ * any other object. arg->len becomes the whole length, but only POSIX_TRACE_FIELDS_BYTES_NP bytes
+ * at arg->data are certain to exist.
  */
 static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes,
 		    struct arguments *arguments)
@@ -66,6 +107,14 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
 	Py_ssize_t len;
 
 	if (PyUnicode_Check(value) && !takes_bytes) {
+		/* Python would keep the UTF-8 form of the whole string. ASCII has this form. */
+		if (PyUnicode_GetLength(value) > POSIX_TRACE_FIELDS_BYTES_NP &&
+		    !PyUnicode_IS_ASCII(value)) {
+			value = PyUnicode_Substring(value, 0, POSIX_TRACE_FIELDS_BYTES_NP);
+			if (!value)
+				return false;
+			arguments->held[arguments->holds++] = value;
+		}
 		arg->data = PyUnicode_AsUTF8AndSize(value, &len);
 		arg->len = (size_t)len;
 		if (arg->data || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
@@ -78,10 +127,12 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
 		return true;
 	} else if (!PyBytes_Check(value) && PyObject_CheckBuffer(value)) {
 		/* A copy: the buffer may consist of several parts. */
-		value = PyBytes_FromObject(value);
+		value = begin_of_buffer(value, &arg->len);
 		if (!value)
 			return false;
 		arguments->held[arguments->holds++] = value;
+		arg->data = PyBytes_AS_STRING(value);
+		return true;
 	}
 	if (PyBytes_Check(value)) {
 		arg->data = PyBytes_AS_STRING(value);

@@ -22,6 +22,7 @@ examined. A schema lists the fields of an event type: posix_trace_eventid_descri
 
 Errors of the library raise OSError. Wrong arguments raise TypeError, ValueError or OverflowError.
 """
+import contextlib
 import contextvars
 import functools
 import inspect
@@ -59,41 +60,112 @@ class Span(_Span):
 def _traced_later(span, function):
     """Returns a wrapper of a function whose call only makes an object that runs later, or None."""
     if inspect.iscoroutinefunction(function):
+        # The inner coroutine is not made at the call: if the outer one is never awaited, Python
+        # would warn about both.
         async def traced(*args, **keywords):
             with span:
                 return await function(*args, **keywords)
-    elif inspect.isgeneratorfunction(function):
-        def traced(*args, **keywords):
-            with span:
-                return (yield from function(*args, **keywords))
+        return functools.wraps(function)(traced)
+    if inspect.isgeneratorfunction(function):
+        is_kind, make_outer = inspect.isgeneratorfunction, _outer_generator
     elif inspect.isasyncgenfunction(function):
-        async def traced(*args, **keywords):
-            with span:
-                generator = function(*args, **keywords)
-                step = generator.__anext__()
-                while True:
-                    try:
-                        value = await step
-                    except StopAsyncIteration:
-                        return
-                    try:
-                        step = generator.asend((yield value))
-                    except GeneratorExit:
-                        await generator.aclose()
-                        raise
-                    except BaseException as error:
-                        step = generator.athrow(error)
+        is_kind, make_outer = inspect.isasyncgenfunction, _outer_async_generator
     else:
         return None
-    # A generator of @types.coroutine can be awaited, so the wrapper must be awaitable, too.
+    traced = _TracedGenerator(function, make_outer(span, function, lambda inner: inner))
+    # Older versions of Python recognize only functions. There, wrong arguments fail at the first
+    # step of the generator.
+    return traced if is_kind(traced) else functools.wraps(function)(
+        make_outer(span, function, function))
+
+
+def _outer_generator(span, function, make):
+    """Returns a generator function whose span is around the generator that `make` returns."""
+    def outer(*args, **keywords):
+        with span:
+            return (yield from make(*args, **keywords))
+    outer.__name__, outer.__qualname__ = function.__name__, function.__qualname__
+    # A generator of @types.coroutine can be awaited, so the outer one must be awaitable, too.
     if function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
-        traced = types.coroutine(traced)
-    return functools.wraps(function)(traced)
+        outer = types.coroutine(outer)
+    return outer
+
+
+def _outer_async_generator(span, function, make):
+    """As _outer_generator(), for async generators."""
+    async def outer(*args, **keywords):
+        with span:
+            inner = make(*args, **keywords)
+            step = _first_step(inner)
+            while True:
+                try:
+                    value = await step
+                except StopAsyncIteration:
+                    return
+                try:
+                    step = inner.asend((yield value))
+                except GeneratorExit:
+                    await inner.aclose()
+                    raise
+                except BaseException as error:
+                    step = inner.athrow(error)
+    outer.__name__, outer.__qualname__ = function.__name__, function.__qualname__
+    return outer
+
+
+def _first_step(inner):
+    """Starts an async generator without the hooks of the event loop.
+
+    The event loop knows the outer generator. If it knew the inner one, too, it would close both
+    when it ends, and one of these calls would fail because the other one is running. The outer
+    generator closes the inner one.
+    """
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, hooks.finalizer and (lambda abandoned: None))
+    try:
+        return inner.__anext__()
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
+
+
+class _TracedGenerator:
+    """A generator function that is traced as a span, also an async one.
+
+    A call makes the generator of the function, so wrong arguments fail there and not at the first
+    step. The object has the attributes by which the module inspect recognizes a function.
+    """
+
+    def __init__(self, function, make_outer):
+        functools.update_wrapper(self, function)
+        self.__code__ = function.__code__
+        self.__defaults__ = function.__defaults__
+        self.__kwdefaults__ = function.__kwdefaults__
+        self.__make_inner = function
+        self.__make_outer = make_outer
+
+    def __call__(self, /, *args, **keywords):
+        return self.__make_outer(self.__make_inner(*args, **keywords))
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self):
+        return self.__qualname__
 
 
 # The flags of the code of a frame that can be left and entered again: of generators, coroutines and
 # async generators.
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def _owner_of(frame):
+    """Returns the id of the owner of a block that this frame enters or leaves, or None."""
+    if not frame:
+        return None
+    if frame.f_globals is vars(contextlib):
+        callbacks = getattr(frame.f_locals.get("self"), "_exit_callbacks", None)
+        return None if callbacks is None else id(callbacks)
+    return id(frame) if frame.f_code.co_flags & _IS_RESUMED else None
 
 
 class AsyncSpan:
@@ -104,7 +176,7 @@ class AsyncSpan:
     generator may begin a span in one thread or task, and end it in another.
     """
 
-    __slots__ = ("_begin", "_end", "_numbers", "_open", "_resumed")
+    __slots__ = ("_begin", "_end", "_numbers", "_open", "_owned")
 
     def __init__(self, name, level=0):
         more = f"; @level {level}" if level else ""
@@ -112,19 +184,19 @@ class AsyncSpan:
         self._end = Event(f"{name}.end", f"u64 id; @end {name}; @key id{more}")
         self._numbers = itertools.count(1)
         # The numbers of the open spans; 0 if a begin was not recorded. A coroutine or generator may
-        # leave its block in another context than that in which it entered the block, so _resumed
-        # has its numbers under the id of its frame. A reference to the frame would keep an
-        # abandoned generator alive. Any other function runs in one context, so _open has its
-        # numbers. They are not under the frame, because an ExitStack, for example, enters and
-        # leaves a block in different frames.
-        self._resumed = {}
+        # leave its block in another context than that in which it entered the block, so _owned has
+        # its numbers under the id of its frame. A reference to the frame would keep an abandoned
+        # generator alive. An ExitStack enters and leaves a block in different frames, and may be in
+        # a generator, so _owned has its numbers under the id of its list of callbacks, which
+        # pop_all() passes on. Any other function runs in one context, so _open has its numbers.
+        self._owned = {}
         self._open = contextvars.ContextVar(name, default=())
 
     def __enter__(self):
         number = next(self._numbers) if is_active() else 0
-        frame = sys._getframe().f_back
-        if frame and frame.f_code.co_flags & _IS_RESUMED:
-            self._resumed.setdefault(id(frame), []).append(number)
+        owner = _owner_of(sys._getframe().f_back)
+        if owner:
+            self._owned.setdefault(owner, []).append(number)
         else:
             self._open.set((number, *self._open.get()))
         if number:
@@ -132,12 +204,12 @@ class AsyncSpan:
         return self
 
     def __exit__(self, *exception):
-        frame = sys._getframe().f_back
-        numbers = self._resumed.get(id(frame))
+        owner = _owner_of(sys._getframe().f_back)
+        numbers = self._owned.get(owner)
         if numbers:
             number = numbers.pop()
             if not numbers:
-                del self._resumed[id(frame)]
+                del self._owned[owner]
         else:
             # Without a number, the caller has entered in another context. The span has no end.
             number, *outer = self._open.get() or (0,)
