@@ -115,11 +115,23 @@ static bool is_sanitized(enum shim_type type)
 /* 1 as soon as a thread has begun to start the shim. */
 static shim_start_data _Atomic int has_begun;
 /*
- * Losses since the last report. lost_early counts, for each family, the calls before the shim had
- * started. lost_unnamed counts events of types without an id, and calls without a free slot.
+ * Losses since the last report. lost_early counts, for each type, the calls before the shim had
+ * started: types are chosen at the start, so the report includes only the chosen ones. lost_unnamed
+ * counts events of types without an id, and calls without a free slot.
  * lost_holds counts holds for which there was no free entry.
  */
-static shim_start_data _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
+static shim_start_data _Atomic uint64_t lost_unnamed, lost_holds;
+static _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
+/*
+ * The first calls of the family alloc, before the ranges of addresses are known. Some of them are
+ * calls of libposixtrace's own constructor, and are no losses.
+ */
+#define EARLY_CALLS 32u
+static struct {
+	const void *caller;
+	enum shim_type type;
+} early_calls[EARLY_CALLS];
+static _Atomic unsigned early_count;
 /* The options are read once, when the types are chosen. The session uses them later. */
 static shim_start_data struct shim_options options;
 
@@ -222,10 +234,18 @@ static bool is_off(void)
 	return getauxval(AT_SECURE) || (word && !strcmp(word, "off"));
 }
 
-/*
- * Chooses the types by the environment. Early calls of types that are not chosen no longer count as
- * losses.
- */
+/* Stops to count the early calls that are not the program's. The ranges are known now. */
+static void discount_own_calls(void)
+{
+	const unsigned calls = atomic_load_explicit(&early_count, memory_order_relaxed);
+
+	for (unsigned i = 0; i < calls && i < EARLY_CALLS; i++)
+		if (shim_is_own(early_calls[i].caller))
+			atomic_fetch_sub_explicit(&lost_early[early_calls[i].type], 1,
+						  memory_order_relaxed);
+}
+
+/* Chooses the types by the environment. */
 static void choose_types(void)
 {
 	const char *list = secure_getenv("POSIXTRACE_TRACE");
@@ -249,9 +269,6 @@ static void choose_types(void)
 			open_type(type);
 		shim_switch[type] = wanted ? posix_trace_active_np : &never;
 	}
-	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
-		if (off || !(families >> family & 1))
-			atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
 }
 
 /*
@@ -265,6 +282,7 @@ static bool begin_shim(void)
 	if (!atomic_compare_exchange_strong_explicit(&has_begun, &no, 1, memory_order_acq_rel,
 						     memory_order_relaxed))
 		return atomic_load_explicit(&shim_is_ready, memory_order_acquire);
+	discount_own_calls();
 	choose_types();
 	/* The store is a release, because the switches and ids must be visible before it. */
 	atomic_store_explicit(&shim_is_ready, SHIM_READY, memory_order_release);
@@ -299,6 +317,14 @@ void shim_choose_again(const char *families, bool adds)
 	}
 }
 
+/* Returns a count and makes it 0. If it is 0, it is not stored, so that its page stays shared. */
+static uint64_t take_lost(_Atomic uint64_t *count)
+{
+	if (!atomic_load_explicit(count, memory_order_relaxed))
+		return 0;
+	return atomic_exchange_explicit(count, 0, memory_order_relaxed);
+}
+
 static void count_lost(_Atomic uint64_t *count)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
@@ -324,20 +350,30 @@ void shim_some_are_blind(void)
  */
 static bool early_call(enum shim_type type, const void *caller)
 {
-	enum shim_family family = shim_family_of(type);
-
 	/*
 	 * A call of the family alloc must not start the shim, because the start would call
 	 * functions of this family again.
 	 */
-	if (family != FAMILY_ALLOC) {
+	if (shim_family_of(type) == FAMILY_ALLOC) {
+		if (shim_is_own(caller))
+			return false;
+		if (!shim_own[1].bytes) {
+			const unsigned i = atomic_fetch_add_explicit(&early_count, 1,
+								     memory_order_relaxed);
+
+			if (i < EARLY_CALLS) {
+				early_calls[i].type = type;
+				early_calls[i].caller = caller;
+			}
+		}
+	} else {
 		note_ranges();
 		if (shim_is_own(caller))
 			return false;
 		if (may_begin() && begin_shim())
 			return *shim_switch[type];
 	}
-	count_lost(&lost_early[family]);
+	count_lost(&lost_early[type]);
 	return false;
 }
 
@@ -373,7 +409,8 @@ void shim_lose_hold(void)
 
 /*
  * Reports the losses by an event of the shim. If several threads call this function at the same
- * time, the exchange makes only one of them report.
+ * time, the exchange makes only one of them report. If no stream traces the process any more, the
+ * losses remain for the report to the next one.
  */
 void shim_report_lost(void)
 {
@@ -382,33 +419,38 @@ void shim_report_lost(void)
 	} data = { 0, 0, 0, 0 };
 
 	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire) ||
+	    !*posix_trace_active_np ||
 	    !atomic_exchange_explicit(&shim_unreported, 0, memory_order_acquire))
 		return;
-	for (enum shim_family family = 0; family < FAMILY_COUNT; family++) {
-		uint64_t lost =
-			atomic_exchange_explicit(&lost_early[family], 0, memory_order_relaxed);
+	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++) {
+		const uint64_t lost = take_lost(&lost_early[type]);
 
+		if (shim_switch[type] != posix_trace_active_np)
+			continue;
 		data.early += lost;
-		if (family == FAMILY_ALLOC)
-			data.early_alloc = lost;
+		if (shim_family_of(type) == FAMILY_ALLOC)
+			data.early_alloc += lost;
 	}
 	/*
 	 * A count may have grown since the flag was cleared. The new losses are then reported now,
 	 * and the next call may find nothing to report.
 	 */
-	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
-	data.holds = atomic_exchange_explicit(&lost_holds, 0, memory_order_relaxed);
+	data.unnamed = take_lost(&lost_unnamed);
+	data.holds = take_lost(&lost_holds);
 	if (data.early || data.unnamed || data.holds)
 		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
 }
 
-/* Forgets the losses of the parent, because the parent reports them. */
+/*
+ * Forgets all losses. In a child they are those of the parent, which reports them. At the start of
+ * a process that no stream traces, they are losses of no stream.
+ */
 static void forget_lost(void)
 {
-	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
-		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
-	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
-	atomic_store_explicit(&lost_holds, 0, memory_order_relaxed);
+	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++)
+		take_lost(&lost_early[type]);
+	take_lost(&lost_unnamed);
+	take_lost(&lost_holds);
 	atomic_store_explicit(&shim_unreported, 0, memory_order_relaxed);
 }
 
@@ -467,9 +509,8 @@ static void __attribute__((constructor)) start_shim(void)
 	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	shim_session_begin(&options);
-	/* If no stream traces the process, early calls are not losses of any stream. */
 	if (!*posix_trace_active_np)
-		atomic_store_explicit(&shim_unreported, 0, memory_order_relaxed);
+		forget_lost();
 	shim_process_begins();
 	shim_patch_begin();
 	shim_msan_resume();

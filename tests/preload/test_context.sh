@@ -28,7 +28,7 @@ build() { $CC -g -x c - -x none "$@" 2>"$tmp/cc" || { cat "$tmp/cc"; return 1; }
 build -shared -fPIC -o "$tmp/libctor.so" <<'EOF' || skip "no compiler"
 #include <stdlib.h>
 #include <unistd.h>
-static void __attribute__((constructor)) begin(void) { close(-11); free(malloc(10)); }
+static void __attribute__((constructor)) begin(void) { free(malloc(10)); close(-11); }
 static void __attribute__((destructor)) end(void) { close(-16); free(malloc(10)); }
 int needed(void) { return 0; }
 EOF
@@ -48,7 +48,13 @@ for each in 11 12 13 14 15 16; do
 done
 order=$(grep -o 'fd=-1[1-6] ' "$tmp/events" | tr -d '\n')
 check "in their order" test "$order" = "fd=-11 fd=-12 fd=-13 fd=-14 fd=-15 fd=-16 "
-check "the earlier allocations of the dynamic linker are counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
+check "earlier allocations, also those of the dynamic linker, are counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
+shim "alloc -e alloc.mlock" "$tmp/ctor"
+check "earlier calls of types that are not chosen are no losses" shows posixtrace_shim_lost 0
+shim "alloc -e alloc.free -e alloc.malloc" "$tmp/ctor"
+check "those of chosen types are" shows 'posixtrace_shim_lost early=[1-9]' 1
+shim "alloc -e alloc.m*map -e alloc.madvise" "$tmp/ctor"
+check "those of the library itself are not" shows posixtrace_shim_lost 0
 rm -f "$log"*
 run 4 record -q --fail-on-loss -o "$log" --trace=alloc -- "$tmp/ctor"
 check "record -q reports the untraced calls for exit status 4" has err ' events, 0 lost, calls not traced: [1-9]'
@@ -56,9 +62,9 @@ rm -f "$log"*
 "$posixtrace" record -o "$log" --trace=io,process,alloc -- "$tmp/ctor" >"$tmp/out" 2>"$tmp/err"
 check "record reports the calls that were not traced" \
 	has err ", calls not traced: [1-9][0-9]* before the library had begun, [0-9]* bytes\$"
-"$posixtrace" record --force -q --fail-on-loss -o "$log" --trace=alloc -- true 2>"$tmp/err"
+"$posixtrace" record --force -q --fail-on-loss -o "$log" --trace=alloc -- "$tmp/ctor" 2>"$tmp/err"
 check "--fail-on-loss fails because of untraced calls" test $? -eq 4
-"$posixtrace" record --force --fail-on-loss -o "$log" --trace=process -- true 2>"$tmp/err"
+"$posixtrace" record --force --fail-on-loss -o "$log" --trace=process -- "$tmp/ctor" 2>"$tmp/err"
 check "where all were traced it does not fail" test $? -eq 0
 check "no untraced calls are reported" lacks err 'not traced'
 shim io "$tmp/ctor"

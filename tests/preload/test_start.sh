@@ -92,6 +92,41 @@ if $CC -shared -fPIC -pthread -o "$tmp/locked.so" "$tmp/locked.c" 2>/dev/null &&
 	check "the failed calls are recorded" shows 'file.(mkdir|rename|truncate|symlink|chdir) .*nonexist' 5
 fi
 
+# A stream that begins later. Calls before the start of the shim are no losses of this stream, also if
+# it has losses: the shim notes at most 16 locks that a thread holds.
+cat >"$tmp/later.c" <<'EOF'
+#include <fcntl.h>
+#include <pthread.h>
+#include <trace.h>
+int main(int argc, char **argv)
+{
+	static pthread_mutex_t lock[20];
+	trace_attr_t attr;
+	trace_id_t trid;
+	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666) : -1;
+
+	if (fd < 0 || posix_trace_attr_init(&attr) ||
+	    posix_trace_create_withlog(0, &attr, fd, &trid) || posix_trace_start(trid))
+		return 1;
+	for (int i = 0; i < 20; i++)
+		if (pthread_mutex_init(&lock[i], 0) || pthread_mutex_lock(&lock[i]))
+			return 1;
+	for (int i = 0; i < 20; i++)
+		if (pthread_mutex_unlock(&lock[i]))
+			return 1;
+	return posix_trace_shutdown(trid);
+}
+EOF
+top=$(cd "${top_srcdir:-${0%/*}/../..}" && pwd)
+if $CC -pthread -I"$top/include" -o "$tmp/later" "$tmp/later.c" -L"$build/lib/.libs" -lposixtrace; then
+	rm -f "$log"*
+	LD_PRELOAD=$shim POSIXTRACE_TRACE=alloc,lock-hold "$tmp/later" "$log"
+	check "a program that traces itself later works" test $? -eq 0
+	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
+	check "its stream has only its own losses" \
+		shows 'posixtrace_shim_lost early=0 unnamed=0 holds=4 early_alloc=0$' 1
+fi
+
 # The order of libraries: the program, the shim, other preloaded ones, those of the program.
 cat >"$tmp/other.c" <<'EOF'
 #include <sys/types.h>
