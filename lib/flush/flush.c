@@ -393,7 +393,18 @@ void ptx_flush_pause(struct ptx_flush *flush)
 
 void ptx_flush_resume(struct ptx_flush *flush)
 {
-	ptx_flusher_resume(flush);
+	const int err = ptx_flusher_resume(flush);
+
+	/*
+	 * Without a flusher the stream fills up. A reader of the log must find the reason for the
+	 * losses that follow.
+	 */
+	if (!err)
+		return;
+	pthread_mutex_lock(flush->lock);
+	note_failure(flush, PTX_FLUSH_AUTOMATIC, err);
+	ptx_flush_note_status(flush);
+	pthread_mutex_unlock(flush->lock);
 }
 
 /* The ledger is part of struct ptx_flush, so the end of a stream needs no memory for it. */

@@ -64,8 +64,8 @@ void ptx_flush_stop(struct ptx_flush *flush);
 
 /*
  * Ends the flusher as ptx_flush_stop() does. ptx_flush_resume() starts it again, unless
- * ptx_flush_stop() has been called. If no thread can be created, the stream remains without a
- * flusher.
+ * ptx_flush_stop() has been called. If no thread can be created, the status and an event of the
+ * stream have the error, and the next call of ptx_flush_resume() tries again.
  */
 void ptx_flush_pause(struct ptx_flush *flush);
 void ptx_flush_resume(struct ptx_flush *flush);

@@ -117,11 +117,12 @@ int ptx_flusher_start(struct ptx_flush *flush);
 /*
  * Ends the flusher, and returns when it has ended. `state` is NONE or PAUSED; NONE is final. With
  * PAUSED the function also waits, for at most a second, until the kernel has removed the thread
- * from the process. ptx_flusher_resume() starts a flusher that is paused; if no thread can be
- * created, the state becomes NONE. Any number of threads may call ptx_flusher_stop() and
- * ptx_flusher_resume() at the same time, but none may be cancelled in them.
+ * from the process. ptx_flusher_resume() starts a flusher that is paused, and returns 0 or the
+ * error of ptx_flusher_start(). After an error the flusher is still paused. Any number of threads
+ * may call ptx_flusher_stop() and ptx_flusher_resume() at the same time, but none may be cancelled
+ * in them.
  */
 void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state);
-void ptx_flusher_resume(struct ptx_flush *flush);
+int ptx_flusher_resume(struct ptx_flush *flush);
 
 #endif

@@ -327,15 +327,18 @@ void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state)
 	}
 }
 
-void ptx_flusher_resume(struct ptx_flush *flush)
+int ptx_flusher_resume(struct ptx_flush *flush)
 {
 	uint32_t seen = PTX_FLUSHER_PAUSED;
+	int err;
 
 	if (!change_state(flush, &seen, PTX_FLUSHER_CHANGES))
-		return;
+		return 0;
 	atomic_store_explicit(&flush->quit, 0, memory_order_relaxed);
-	if (ptx_flusher_start(flush))
-		set_state(flush, PTX_FLUSHER_NONE);
+	err = ptx_flusher_start(flush);
+	if (err)
+		set_state(flush, PTX_FLUSHER_PAUSED);
 	else
 		ptx_futex_wake(&flush->flusher);
+	return err;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An automatic flush has no caller that gets its error, so it reports the error in the stream. */
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "support/log.h"
@@ -65,4 +68,55 @@ START_TEST(the_error_of_an_automatic_flush_is_an_event)
 }
 END_TEST
 
-SUITE_MAIN("automatic flushes that fail", the_error_of_an_automatic_flush_is_an_event)
+static atomic_bool has_no_threads;
+
+/* The library calls this function, too. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		(__typeof__(real))dlsym(RTLD_NEXT, "pthread_create");
+
+	return atomic_load(&has_no_threads) ? EAGAIN : real(thread, attr, run, arg);
+}
+
+/*
+ * The library ends its thread before unshare(), and cannot start it again. Later it can.
+ */
+START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
+{
+	int fd = log_file(), errors = 0;
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH,
+					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 18);
+	struct posix_trace_status_info status;
+	struct history *history;
+
+	for (int i = 0; i < 2; i++) {
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
+		atomic_store(&has_no_threads, i == 0);
+		errno = 4711;
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP));
+		ck_assert_int_eq(errno, 4711);
+		OK(posix_trace_get_status(trid, &status));
+		ck_assert_int_eq(status.posix_stream_flush_error, i ? 0 : EAGAIN);
+	}
+	trace_number(id, 1);
+	/* Only the thread writes the event into the file. */
+	for (off_t size = log_stat(fd).st_size; log_stat(fd).st_size == size;)
+		sched_yield();
+	shut(trid);
+	history = log_history(fd);
+	for (size_t i = 0; i < history->n; i++)
+		if (history->event[i].info.posix_event_id == POSIX_TRACE_ERROR) {
+			ck_assert_int_eq(int_of(&history->event[i]), EAGAIN);
+			errors++;
+		}
+	ck_assert_int_eq(errors, 1);
+	history_free(history);
+	assert_log_whole(fd);
+	close(fd);
+}
+END_TEST
+
+SUITE_MAIN("automatic flushes that fail", the_error_of_an_automatic_flush_is_an_event,
+	   a_thread_that_cannot_be_started_again_is_an_error)
