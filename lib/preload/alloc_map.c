@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 
+#include "preload/known.h"
 #include "preload/lock.h"
 #include "preload/shim.h"
 
@@ -24,6 +25,8 @@
 		if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && \
 		    !shim_is_own(shim_caller())) \
 			shim_shares_memory(); \
+		if ((flags & MAP_FIXED) && !(protection & PROT_READ)) \
+			shim_forget_known(address, size); \
 		/* This check precedes the data, so that an untraced call costs little. */ \
 		if (!shim_on_alone(ALLOC_MMAP)) \
 			return next(name)(address, size, protection, flags, fd, offset); \
@@ -72,6 +75,8 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 	void *address = NULL, *result;
 	va_list list;
 
+	/* The new place may be in known memory, too, but is as readable as the old one. */
+	shim_forget_known(old, old_size);
 	if (flags & MREMAP_FIXED) {
 		va_start(list, flags);
 		address = va_arg(list, void *);
@@ -106,6 +111,7 @@ SHIM_WRAPPER int munmap(void *old, size_t size)
 	} data = { .old = (uint64_t)(uintptr_t)old, .size = size };
 	int result;
 
+	shim_forget_known(old, size);
 	if (!shim_on_alone(ALLOC_MUNMAP))
 		return next(munmap)(old, size);
 	SHIM_CALL(ALLOC_MUNMAP, data);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "preload/call.h"
+#include "preload/known.h"
 
 /*
  * `copy` is the descriptor that now refers to the same file. After an error `copy` is the number
@@ -188,9 +189,19 @@ SHIM_WRAPPER int epoll_ctl(int epoll, int operation, int fd, struct epoll_event 
  * The next two functions change properties of memory. Their events belong to the family alloc, like
  * those of mmap(2).
  */
-SHIM_INT(mprotect, ALLOC_MPROTECT, (void *address, size_t size, int protection),
-	 (address, size, protection), (protection), ((int64_t)(uintptr_t)address, (int64_t)size),
-	 ())
+SHIM_NEXT(mprotect, shim_no_number);
+SHIM_WRAPPED(mprotect, ALLOC_MPROTECT);
+SHIM_WRAPPER int mprotect(void *address, size_t size, int protection)
+{
+	if (!(protection & PROT_READ))
+		shim_forget_known(address, size);
+	if (!shim_on_alone(ALLOC_MPROTECT))
+		return next(mprotect)(address, size, protection);
+	SHIM_TRACE(int, ALLOC_MPROTECT, next(mprotect)(address, size, protection),
+		   result == -1 ? errno : 0, (protection),
+		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
+}
+
 /* MADV_DONTNEED and MADV_FREE give memory back to the kernel. */
 SHIM_INT(madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
 	 (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())

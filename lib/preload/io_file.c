@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "preload/call.h"
+#include "preload/known.h"
 
 /*
  * `result` is the new position. The C library does not call these wrappers for the streams of
@@ -151,7 +152,18 @@ SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
 /* posix_madvise() has the same numbers for `advice` as madvise(2), and returns an error number. */
 SHIM_ERROR(posix_madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
 	   (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())
-/* The key is not recorded. */
-SHIM_INT(pkey_mprotect, ALLOC_MPROTECT, (void *address, size_t size, int protection, int key),
-	 (address, size, protection, key), (protection),
-	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
+/*
+ * The key is not recorded. A thread can make the memory of a key unreadable without a system call,
+ * so memory with a key is no longer known.
+ */
+SHIM_NEXT(pkey_mprotect, shim_no_number);
+SHIM_WRAPPED(pkey_mprotect, ALLOC_MPROTECT);
+SHIM_WRAPPER int pkey_mprotect(void *address, size_t size, int protection, int key)
+{
+	shim_forget_known(address, size);
+	if (!shim_on_alone(ALLOC_MPROTECT))
+		return next(pkey_mprotect)(address, size, protection, key);
+	SHIM_TRACE(int, ALLOC_MPROTECT, next(pkey_mprotect)(address, size, protection, key),
+		   result == -1 ? errno : 0, (protection),
+		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
+}

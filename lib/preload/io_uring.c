@@ -11,6 +11,8 @@
  * A wrapper reads an answer at the next call of liburing. So the event of an answer has the time of
  * that call, and not the time of the completion.
  *
+ * After some calls another thread may already have ended the ring: DESIGN, section 6.
+ *
  * The shim does not see rings that a program uses by its own system calls.
  *
  * A module may load liburing into a scope of its own (RTLD_LOCAL), where the shim does not find it
@@ -18,11 +20,12 @@
  * function, the shim looks it up through the object that contains the caller.
  *
  * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
- *           answers at the same time, the worst effect is that an answer has two events.
+ *           answers at the same time, one of them records them.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <time.h>
 
 #include "preload/io.h"
@@ -377,69 +380,134 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 	}
 }
 
-/*
- * Records the answers since the last call. The memory of the ring exists until the program ends the
- * ring. The kernel may store further answers meanwhile; they belong to the next call.
- */
-static void put_answers(const struct io_uring *ring, struct counts *counts, const void *caller)
+/* The answers of a ring: copied before the call, after which *ring may not exist any more. */
+struct answers {
+	int fd, place; /* place: index into `rings`; -1: there are too many rings */
+	unsigned shift, mask;
+	const unsigned *tail;
+	const struct answer *answers;
+};
+
+static struct answers answers_of(const struct io_uring *ring)
 {
-	const unsigned shift = ring->flags & LARGE_ANSWERS ? 1 : 0;
-	const unsigned mask = *ring->completions.kernel.mask;
-	const int place = place_of(ring);
-	unsigned tail, next;
+	return (struct answers){ .fd = ring->fd, .place = place_of(ring),
+				 .shift = ring->flags & LARGE_ANSWERS ? 1 : 0,
+				 .mask = *ring->completions.kernel.mask,
+				 .tail = ring->completions.kernel.tail,
+				 .answers = ring->completions.answers };
+}
+
+static void put_answer(int ring, const struct answer *from, const void *caller)
+{
+	/* The fields of io.uring_complete. */
+	struct {
+		int32_t ring, result, error;
+		uint32_t flags, user_data[2];
+	} data = { .ring = ring, .result = from->result,
+		   .error = from->result < 0 ? -from->result : 0, .flags = from->flags };
+
+	/* user_data has 64 bits. As two halves, it needs no gap in the struct. */
+	memcpy(data.user_data, &from->user_data, sizeof data.user_data);
+	if (*shim_switch[IO_URING_DONE])
+		shim_put(IO_URING_DONE, &data, sizeof data, caller);
+}
+
+/*
+ * The greatest number of answers that are copied at once, if each has 16 bytes. A copy of more
+ * would need much of the thread's stack.
+ */
+#define COPIED 32u
+
+/*
+ * Records the answers since the last call. The kernel may store further answers meanwhile; they
+ * belong to the next call. If `may_be_gone` is true, another thread may have unmapped the ring, and
+ * the function reads it by shim_copy_shared(). If that is not possible, a later call records the
+ * answers.
+ */
+static void put_answers(const struct answers *of, bool may_be_gone, struct counts *counts,
+			const void *caller)
+{
+	struct answer copy[COPIED];
+	unsigned tail, before, next;
 
 	/*
 	 * There are too many rings. There are no events for the answers of this ring, but there are
 	 * events for its requests and calls.
 	 */
-	if (place < 0)
+	if (of->place < 0)
 		return;
-	/*
-	 * The load is an acquire, because the kernel writes the answers before it stores the tail.
-	 */
-	tail = __atomic_load_n(ring->completions.kernel.tail, __ATOMIC_ACQUIRE);
-	next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
+	before = next = atomic_load_explicit(&rings[of->place].next, memory_order_relaxed);
+	/* The kernel writes the answers before it stores the tail, so the tail is loaded first. */
+	if (!may_be_gone)
+		tail = __atomic_load_n(of->tail, __ATOMIC_ACQUIRE);
+	else if (!shim_copy_shared(&tail, of->tail, sizeof tail))
+		return;
+	atomic_thread_fence(memory_order_acquire);
+	/* Another thread that reads the same answers fails here, or has recorded them. */
+	if (tail == before ||
+	    !atomic_compare_exchange_strong_explicit(&rings[of->place].next, &before, tail,
+						     memory_order_relaxed, memory_order_relaxed))
+		return;
 	/* The ring has mask + 1 places: older answers have been overwritten. */
-	if (tail - next > mask + 1) {
-		counts->unseen = tail - next - (mask + 1);
-		next = tail - (mask + 1);
+	if (tail - next > of->mask + 1) {
+		counts->unseen = tail - next - (of->mask + 1);
+		next = tail - (of->mask + 1);
 	}
-	for (; next != tail; next++) {
-		const struct answer *from = &ring->completions.answers[(next & mask) << shift];
-		/* The fields of io.uring_complete. */
-		struct {
-			int32_t ring, result, error;
-			uint32_t flags, user_data[2];
-		} data = { .ring = ring->fd, .result = from->result,
-			   .error = from->result < 0 ? -from->result : 0, .flags = from->flags };
+	while (next != tail) {
+		const unsigned first = next & of->mask;
+		const struct answer *from = &of->answers[first << of->shift];
+		unsigned some = tail - next;
 
-		/*
-		 * user_data has 64 bits and is copied as two halves. The schema and the struct have
-		 * no gaps.
-		 */
-		memcpy(data.user_data, &from->user_data, sizeof data.user_data);
-		counts->completed++;
-		if (*shim_switch[IO_URING_DONE])
-			shim_put(IO_URING_DONE, &data, sizeof data, caller);
+		/* The part in front of the ring's end. */
+		if (some > of->mask + 1 - first)
+			some = of->mask + 1 - first;
+		if (may_be_gone) {
+			if (some > COPIED >> of->shift)
+				some = COPIED >> of->shift;
+			if (!shim_copy_shared(copy, from, (some << of->shift) * sizeof *from)) {
+				counts->unseen += tail - next;
+				return;
+			}
+			from = copy;
+		}
+		for (unsigned i = 0; i < some; i++)
+			put_answer(of->fd, &from[i << of->shift], caller);
+		counts->completed += some;
+		next += some;
 	}
-	atomic_store_explicit(&rings[place].next, tail, memory_order_relaxed);
 }
 
 /* A call in progress, for the events around it. */
 struct uring_call {
 	uint64_t began; /* shim_now(), read after the events of the requests were recorded */
+	bool may_be_gone; /* the ring may not exist any more when the call returns */
+	struct answers answers;
 	struct counts counts;
 };
 
-/*
- * Called before the real call. If `submits` is true, the real function submits the requests that
- * are prepared.
- */
-static void io_uring_begin(struct uring_call *call, const struct io_uring *ring, bool submits,
+/* The effects of a function that its wrapper must know. */
+enum uring_effect {
+	URING_READS = 0,   /* reads the ring after its last system call */
+	URING_SUBMITS = 1, /* submits the requests that are prepared */
+	/*
+	 * Ends with a system call. Another thread that consumes the answers may end the ring before
+	 * the wrapper continues.
+	 */
+	URING_LEAVES = 2
+};
+
+/* Called before the real call. `effect` is a sum of the enum's values. */
+static void io_uring_begin(struct uring_call *call, const struct io_uring *ring, int effect,
 			   const void *caller)
 {
-	*call = (struct uring_call){ .began = 0 };
-	if (submits)
+	*call = (struct uring_call){
+		.may_be_gone = effect & URING_LEAVES && !__libc_single_threaded,
+		.answers = answers_of(ring)
+	};
+	/* The ring still exists now. After the call, its answers may not be readable. */
+	if (call->may_be_gone)
+		put_answers(&call->answers, false, &call->counts, caller);
+	if (effect & URING_SUBMITS)
 		put_requests(ring, &call->counts, caller);
 	call->began = shim_now();
 }
@@ -448,8 +516,7 @@ static void io_uring_begin(struct uring_call *call, const struct io_uring *ring,
  * Called after the real call. Functions of liburing return an error as a negative number and leave
  * errno as it was. `by` is the name of the function.
  */
-static void io_uring_end(struct uring_call *call, const struct io_uring *ring, int result,
-			 const char *by, const void *caller)
+static void io_uring_end(struct uring_call *call, int result, const char *by, const void *caller)
 {
 	/* liburing does not use errno, but the program may. */
 	const int saved = errno;
@@ -460,9 +527,9 @@ static void io_uring_end(struct uring_call *call, const struct io_uring *ring, i
 		struct counts counts;
 		char by[40];
 	} data = { .time = shim_now() - call->began, .error = result < 0 ? -result : 0,
-		   .ring = ring->fd, .result = result };
+		   .ring = call->answers.fd, .result = result };
 
-	put_answers(ring, &call->counts, caller);
+	put_answers(&call->answers, call->may_be_gone, &call->counts, caller);
 	data.counts = call->counts;
 	shim_put(IO_URING, &data,
 		 offsetof(__typeof__(data), by) + shim_text(data.by, sizeof data.by, by), caller);
@@ -473,7 +540,7 @@ static void io_uring_end(struct uring_call *call, const struct io_uring *ring, i
  * The wrapper of a function of liburing whose first argument is the ring. If the function does not
  * exist, the wrapper fails as a kernel without rings does.
  */
-#define URING(name, submits, missing, params, args) \
+#define URING(name, effect, missing, params, args) \
 	SHIM_WRAPPER int name params; \
 	SHIM_WRAPPER int name params \
 	{ \
@@ -485,9 +552,9 @@ static void io_uring_end(struct uring_call *call, const struct io_uring *ring, i
 			return missing; \
 		if (!shim_on(IO_URING)) \
 			return function args; \
-		io_uring_begin(&call, ring, submits, shim_caller()); \
+		io_uring_begin(&call, ring, effect, shim_caller()); \
 		result = function args; \
-		io_uring_end(&call, ring, result, #name, shim_caller()); \
+		io_uring_end(&call, result, #name, shim_caller()); \
 		return result; \
 	}
 
@@ -498,34 +565,35 @@ static void io_uring_end(struct uring_call *call, const struct io_uring *ring, i
 #define RING struct io_uring *ring
 
 /* The kernel may answer some requests before these functions return. */
-URING(io_uring_submit, true, -ENOSYS, (RING), (ring))
-URING(io_uring_submit_and_wait, true, -ENOSYS, (RING, unsigned answers), (ring, answers))
+URING(io_uring_submit, URING_SUBMITS | URING_LEAVES, -ENOSYS, (RING), (ring))
+URING(io_uring_submit_and_wait, URING_SUBMITS | URING_LEAVES, -ENOSYS, (RING, unsigned answers),
+      (ring, answers))
 /* In the next two functions, the kernel stores answers that it has kept back until now. */
-URING(io_uring_submit_and_get_events, true, -ENOSYS, (RING), (ring))
-URING(io_uring_get_events, false, -ENOSYS, (RING), (ring))
-URING(io_uring_submit_and_wait_timeout, true, -ENOSYS,
+URING(io_uring_submit_and_get_events, URING_SUBMITS | URING_LEAVES, -ENOSYS, (RING), (ring))
+URING(io_uring_get_events, URING_LEAVES, -ENOSYS, (RING), (ring))
+URING(io_uring_submit_and_wait_timeout, URING_SUBMITS, -ENOSYS,
       (RING, struct answer **answer, unsigned answers, void *timeout, void *mask),
       (ring, answer, answers, timeout, mask))
 /*
  * io_uring_wait_cqes() and io_uring_wait_cqe_timeout() submit requests if the kernel has no
  * timeouts of its own. These requests then have no events.
  */
-URING(io_uring_wait_cqes, false, -ENOSYS,
+URING(io_uring_wait_cqes, URING_READS, -ENOSYS,
       (RING, struct answer **answer, unsigned answers, void *timeout, void *mask),
       (ring, answer, answers, timeout, mask))
-URING(io_uring_wait_cqe_timeout, false, -ENOSYS, (RING, struct answer **answer, void *timeout),
-      (ring, answer, timeout))
+URING(io_uring_wait_cqe_timeout, URING_READS, -ENOSYS,
+      (RING, struct answer **answer, void *timeout), (ring, answer, timeout))
 /* The inline functions that wait call this function if there is no answer. */
-URING(__io_uring_get_cqe, false, -ENOSYS,
+URING(__io_uring_get_cqe, URING_READS, -ENOSYS,
       (RING, struct answer **answer, unsigned submit, unsigned answers, void *mask),
       (ring, answer, submit, answers, mask))
 /* The next functions are exported by liburing-ffi only; in liburing they are inline. */
-URING(io_uring_wait_cqe, false, -ENOSYS, (RING, struct answer **answer), (ring, answer))
-URING(io_uring_wait_cqe_nr, false, -ENOSYS, (RING, struct answer **answer, unsigned answers),
+URING(io_uring_wait_cqe, URING_READS, -ENOSYS, (RING, struct answer **answer), (ring, answer))
+URING(io_uring_wait_cqe_nr, URING_READS, -ENOSYS, (RING, struct answer **answer, unsigned answers),
       (ring, answer, answers))
-URING(io_uring_peek_cqe, false, -ENOSYS, (RING, struct answer **answer), (ring, answer))
+URING(io_uring_peek_cqe, URING_READS, -ENOSYS, (RING, struct answer **answer), (ring, answer))
 /* The result is a number of answers, and never an error. */
-URING(io_uring_peek_batch_cqe, false, 0, (RING, struct answer **answers, unsigned count),
+URING(io_uring_peek_batch_cqe, URING_READS, 0, (RING, struct answer **answers, unsigned count),
       (ring, answers, count))
 
 /* Records that a ring was made, or that it ends. */
@@ -553,12 +621,15 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 	const bool is_on = shim_on(IO_URING_EXIT);
 	const int fd = ring->fd;
 	struct counts counts = { 0 };
+	struct answers answers;
 	uint64_t began;
 
 	if (!function)
 		return;
-	if (is_on)
-		put_answers(ring, &counts, shim_caller());
+	if (is_on) {
+		answers = answers_of(ring);
+		put_answers(&answers, false, &counts, shim_caller());
+	}
 	/* The ring is forgotten before the call, because its memory does not exist afterwards. */
 	io_uring_forget(ring);
 	began = is_on ? shim_now() : 0;

@@ -10,6 +10,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +36,18 @@
 
 extern void *__libc_stack_end;
 
+/* A range is empty if the program has made a part of it unreadable. */
 static shim_start_data struct range {
-	uintptr_t begin, end;
+	uintptr_t begin;
+	_Atomic uintptr_t end;
 } ranges[RANGES];
 static shim_start_data unsigned range_count;
 /*
  * The first page of the heap that brk() provides, and the end of the main thread's stack. 0:
  * unknown.
  */
-static shim_start_data uintptr_t heap_begin, stack_end;
+static shim_start_data _Atomic uintptr_t heap_begin;
+static shim_start_data uintptr_t stack_end;
 
 /*
  * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are
@@ -60,8 +64,11 @@ static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 		const ElfW(Phdr) *header = &object->dlpi_phdr[i];
 		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
 
-		if (header->p_type == PT_LOAD && (header->p_flags & PF_R))
-			ranges[range_count++] = (struct range){ begin, begin + header->p_memsz };
+		if (header->p_type == PT_LOAD && (header->p_flags & PF_R)) {
+			ranges[range_count].begin = begin;
+			atomic_store_explicit(&ranges[range_count++].end, begin + header->p_memsz,
+					      memory_order_relaxed);
+		}
 	}
 	return *only_first;
 }
@@ -79,7 +86,10 @@ void shim_find_known(bool is_running)
 	void *some = malloc(1);
 
 	stack_end = last ? (uintptr_t)last + strlen(last) + 1 : (uintptr_t)__libc_stack_end;
-	heap_begin = some && (uintptr_t)some < limit ? (uintptr_t)some & ~(uintptr_t)4095 : limit;
+	atomic_store_explicit(&heap_begin,
+			      some && (uintptr_t)some < limit ?
+				      (uintptr_t)some & ~(uintptr_t)4095 : limit,
+			      memory_order_relaxed);
 	free(some);
 	dl_iterate_phdr(note_segments, &is_running);
 }
@@ -109,7 +119,8 @@ bool shim_is_lasting(const void *from)
 	if (is_on_stack(address))
 		return true;
 	for (unsigned i = 0; i < range_count; i++)
-		if (address >= ranges[i].begin && address < ranges[i].end)
+		if (address >= ranges[i].begin &&
+		    address < atomic_load_explicit(&ranges[i].end, memory_order_relaxed))
 			return true;
 	return false;
 }
@@ -117,11 +128,35 @@ bool shim_is_lasting(const void *from)
 bool shim_is_known(const void *from)
 {
 	uintptr_t address = (uintptr_t)from;
+	const uintptr_t heap = atomic_load_explicit(&heap_begin, memory_order_relaxed);
 
 	/*
 	 * sbrk(0) makes no system call in glibc. The program may have raised the break since the
 	 * start.
 	 */
-	return (heap_begin && address >= heap_begin && address < (uintptr_t)sbrk(0)) ||
+	return (heap && address >= heap && address < (uintptr_t)sbrk(0)) ||
 	       shim_is_lasting(from);
+}
+
+/*
+ * Programs rarely do this to such memory, so the whole range becomes unknown. It stays unknown when
+ * the program makes the memory readable again.
+ */
+void shim_forget_known(const void *from, size_t bytes)
+{
+	const uintptr_t begin = (uintptr_t)from;
+	const uintptr_t heap = atomic_load_explicit(&heap_begin, memory_order_relaxed);
+	uintptr_t end;
+
+	/* The kernel changes whole pages. With a wrong size it changes nothing. */
+	if (__builtin_add_overflow(begin, bytes, &end) || __builtin_add_overflow(end, 4095, &end))
+		end = UINTPTR_MAX;
+	end &= ~(uintptr_t)4095;
+	if (heap && end > heap && begin < (uintptr_t)sbrk(0))
+		atomic_store_explicit(&heap_begin, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < range_count; i++)
+		if (end > ranges[i].begin &&
+		    begin < atomic_load_explicit(&ranges[i].end, memory_order_relaxed))
+			atomic_store_explicit(&ranges[i].end, ranges[i].begin,
+					      memory_order_relaxed);
 }

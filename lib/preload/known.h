@@ -3,16 +3,18 @@
  * preload/known.h - tests without a system call whether memory is certainly mapped.
  *
  * Three kinds of memory are certainly mapped: the calling thread's stack above its frame, the heap
- * up to the break, and the segments of objects that were loaded when the program started. These
- * segments are never unmapped. Whether other memory is mapped is unknown.
+ * up to the break, and the segments of objects that were loaded when the program started. The
+ * dynamic linker never unmaps these segments. If the program itself makes a part of the heap or of
+ * a segment unreadable, this memory is no longer known. Whether other memory is mapped is unknown.
  *
- * Threads   shim_is_known() and shim_is_lasting() may be called by any thread.
- * Signals   these two functions are async-signal-safe.
+ * Threads   all functions but shim_find_known() may be called by any thread.
+ * Signals   these functions are async-signal-safe.
  */
 #ifndef PTX_PRELOAD_KNOWN_H
 #define PTX_PRELOAD_KNOWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Determines the ranges. The shim's constructor calls it. is_running is true if the program started
@@ -29,5 +31,11 @@ bool shim_is_known(const void *address);
  * may then lower the break, so the heap is mapped only while no thread may free the memory.
  */
 bool shim_is_lasting(const void *address);
+
+/*
+ * Called by wrappers before a call that may unmap memory or make it unreadable. The range may be
+ * anywhere.
+ */
+void shim_forget_known(const void *address, size_t bytes);
 
 #endif

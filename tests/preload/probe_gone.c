@@ -3,11 +3,12 @@
  * preload/probe_gone.c - a call whose argument is in memory that is unmapped before the call
  * returns. It is no test itself.
  *
- *	probe_gone CALL ok|fault|other-fault|quiet|quiet-fault FOLDER
+ *	probe_gone CALL ok|fault|other-fault|heap-fault|data-fault|quiet|quiet-fault FOLDER
  *
  * The argument is in a page. With ok, gone.c unmaps the page when the kernel has read the argument,
  * and the call succeeds. With fault, the page cannot be read, and the call fails with EFAULT. With
- * other-fault, a signal handler on an alternate stack makes such a call. With quiet, the process
+ * other-fault, a signal handler on an alternate stack makes such a call. With heap-fault and
+ * data-fault, the page is in the heap or in the program's data. With quiet, the process
  * first installs a filter that permits all system calls. Files are made in the folder. The program
  * exits with 0 if the call had the expected result, and with 2 if the system lacks something that
  * the call needs.
@@ -18,6 +19,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -138,6 +140,20 @@ static void make_unbound(void)
 	must((client = socket(AF_INET, SOCK_STREAM, 0)) >= 0, "socket");
 }
 
+static void *wait_for_end(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* Only another thread could unmap a ring while a call uses it. */
+static void make_thread(void)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, wait_for_end, NULL) == 0, "pthread_create");
+}
+
 static void make_nothing(void)
 {
 }
@@ -168,6 +184,12 @@ union argument {
 	struct itimerval interval;
 	struct itimerspec timer;
 	char path[32];
+	struct {
+		struct io_uring ring;
+		unsigned head, tail, mask;
+		unsigned char requests[2][64] __attribute__((aligned(8)));
+		struct gone_answer answers[2];
+	} ring;
 };
 
 static void fill_address(union argument *at)
@@ -241,6 +263,24 @@ static void fill_interval(union argument *at)
 static void fill_timer(union argument *at)
 {
 	at->timer.it_value.tv_sec = 1000;
+}
+
+/* A ring with one request, whose user_data is 5, and with an answer that a call has not seen. */
+static void fill_ring(union argument *at)
+{
+	struct io_uring *ring = &at->ring.ring;
+
+	ring->submissions.kernel.mask = ring->completions.kernel.mask = &at->ring.mask;
+	ring->submissions.requests = at->ring.requests;
+	ring->submissions.tail = 1;
+	at->ring.requests[0][32] = 5;
+	ring->completions.kernel.head = &at->ring.head;
+	ring->completions.kernel.tail = &at->ring.tail;
+	ring->completions.answers = at->ring.answers;
+	at->ring.mask = 1;
+	at->ring.answers[0].result = 3;
+	at->ring.tail = 1;
+	ring->fd = 99;
 }
 
 /* The calls return a negative number after an error. */
@@ -355,6 +395,11 @@ static long call_timer_settime(union argument *at)
 	return timer_settime(timer, 0, &at->timer, NULL);
 }
 
+static long call_ring(union argument *at)
+{
+	return io_uring_submit(&at->ring.ring);
+}
+
 static const struct gone_case {
 	const char *name;
 	void (*make)(void), (*end)(void);
@@ -381,6 +426,7 @@ static const struct gone_case {
 	{ "popen", make_nothing, make_nothing, fill_shell, call_popen },
 	{ "setitimer", make_nothing, make_nothing, fill_interval, call_setitimer },
 	{ "timer_settime", make_timer, make_nothing, fill_timer, call_timer_settime },
+	{ "io_uring_submit", make_thread, make_nothing, fill_ring, call_ring },
 };
 
 static void install_filter(void)
@@ -417,8 +463,18 @@ static long call_in_handler(const struct gone_case *one, union argument *at, voi
 	return other_result;
 }
 
+/* Returns a page of its own in the heap, below the break. */
+static void *page_of_heap(void)
+{
+	const uintptr_t begin = (uintptr_t)sbrk(3 * GONE_PAGE);
+
+	must(begin != UINTPTR_MAX, "sbrk");
+	return (void *)((begin + GONE_PAGE) & ~(uintptr_t)(GONE_PAGE - 1));
+}
+
 static int run_case(const struct gone_case *one, const char *how)
 {
+	static char page_of_data[GONE_PAGE] __attribute__((aligned(GONE_PAGE)));
 	const int fails = strstr(how, "fault") != NULL, is_on_other = !strcmp(how, "other-fault");
 	/* The other stack is in front of the argument, and farther away than frames are long. */
 	char *memory = mmap(NULL, OTHER_DISTANCE + GONE_PAGE, PROT_READ | PROT_WRITE,
@@ -427,6 +483,10 @@ static int run_case(const struct gone_case *one, const char *how)
 	long result;
 
 	must(memory != MAP_FAILED, "mmap");
+	if (!strcmp(how, "heap-fault"))
+		at = page_of_heap();
+	else if (!strcmp(how, "data-fault"))
+		at = (union argument *)(void *)page_of_data;
 	one->make();
 	one->fill(at);
 	if (!strncmp(how, "quiet", 5))

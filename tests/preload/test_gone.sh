@@ -27,6 +27,8 @@ recorded() {
 	works "$@"
 	gone "$1" fault && check "$1: no event has an argument that cannot be read" shows "$2" 0
 	gone "$1" other-fault && check "$1: the same on an alternate stack" shows "$2" 0
+	gone "$1" heap-fault && check "$1: the same in the heap" shows "$2" 0
+	gone "$1" data-fault && check "$1: the same in the data of the program" shows "$2" 0
 }
 
 # unrecorded CALL PATTERN: in a process with a filter, the event lacks the argument, because only a
@@ -35,6 +37,12 @@ unrecorded() {
 	recorded "$1" "$2"
 	gone "$1" quiet && check "$1, quiet: the event lacks the argument" shows "$2" 0
 	gone "$1" quiet-fault && check "$1, quiet: the argument is not read" shows "$2" 0
+}
+
+# finished CALL PATTERN: in a process with a filter, the argument is read after a call that succeeded.
+finished() {
+	recorded "$1" "$2"
+	gone "$1" quiet-fault && check "$1, quiet: a wrong argument is not read" shows "$2" 0
 }
 
 unrecorded sendto 'net.sendto .* error=0 size=1 result=1 address=127.0.0.1:[0-9]+$'
@@ -46,16 +54,26 @@ unrecorded semop 'ipc.semop .* semaphore=1 change=1 '
 unrecorded semtimedop 'ipc.semop .* semaphore=1 change=1 '
 unrecorded msgsnd 'ipc.msgsnd .* error=0 .* type=7$'
 unrecorded fcntl 'io.fcntl .* command=37 .* lock=2 '
-recorded connect 'net.connect .* error=0 address=127.0.0.1:[0-9]+$'
-recorded bind 'net.bind .* address=127.0.0.1:0$'
-recorded open 'io.open .* path=gone.fifo$'
-recorded openat 'io.open .* path=gone.fifo$'
-recorded openat2 'io.open .* error=0 .* flags=0x90000 .* path=/$'
-recorded fopen 'io.fopen .* mode=r\+ path=gone.fifo$'
-recorded freopen 'io.freopen .* mode=r\+ path=gone.fifo$'
+finished connect 'net.connect .* error=0 address=127.0.0.1:[0-9]+$'
+finished bind 'net.bind .* address=127.0.0.1:0$'
+finished open 'io.open .* path=gone.fifo$'
+finished openat 'io.open .* path=gone.fifo$'
+finished openat2 'io.open .* error=0 .* flags=0x90000 .* path=/$'
+finished fopen 'io.fopen .* mode=r\+ path=gone.fifo$'
+finished freopen 'io.freopen .* mode=r\+ path=gone.fifo$'
 # The C library reads the arguments itself, so these calls do not fail with EFAULT.
 works posix_spawn 'process.spawn .* path=/bin/true arguments=gone gone$'
 works popen 'process.popen .* command=: gone$'
+# Another thread may end a ring before the thread that has submitted the last request returns.
+for how in ok quiet; do
+	gone io_uring_submit $how || continue
+	check "io_uring_submit $how: the request is recorded" \
+		shows 'io.uring_submit ring=99 .* user_data=0x5$' 1
+	check "io_uring_submit $how: an answer from before the call is recorded" \
+		shows 'io.uring_complete ring=99 result=3 ' 1
+	check "io_uring_submit $how: the event of the call does not count answers that are gone" \
+		shows 'io.uring .* error=0 ring=99 result=1 submitted=1 completed=1 unseen=0 by=io_uring_submit$' 1
+done
 recorded setitimer 'time.timer .* asked=1000000000000 '
 recorded timer_settime 'time.timer .* asked=1000000000000 '
 finish
