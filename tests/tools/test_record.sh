@@ -212,6 +212,45 @@ END
 	POSIXTRACE_PRELOAD="$tmp/a b.so" run 125 record --trace=io true
 	check "a library that cannot be preloaded is reported" has err 'there is a space or a colon in its name$'
 	unset POSIXTRACE_PRELOAD
+
+	# An installation that was moved as a whole. folder NAME: the path that configure has chosen.
+	folder() {
+		sed -n "s/^$1 = //p" "$build/tools/posixtrace/Makefile" | tr '()' '{}'
+	}
+	for name in prefix exec_prefix bindir libdir pkglibdir; do
+		eval "$name=\"$(folder $name)\""
+	done
+	case $bindir:$pkglibdir in
+	"$prefix"/*:"$prefix"/*)
+		moved=$tmp/moved
+		moved_tool=$moved${bindir#"$prefix"}/posixtrace
+		beside=$moved${pkglibdir#"$prefix"}
+		mkdir -p "${moved_tool%/*}" "$beside"
+		cp "$posixtrace" "$moved_tool"
+		cp "$shim" "$beside"
+		if test ! -e "$pkglibdir/${shim##*/}"; then
+			"$moved_tool" record -q -o moved.ptl env >out 2>err
+			check "a moved installation finds its library" has out "^LD_PRELOAD=$beside/${shim##*/}$"
+			check "without a message" is_empty err
+			check "its calls are recorded" test "$("$posixtrace" dump -e 'process.*' moved.ptl | wc -l)" -gt 0
+			"$moved_tool" doctor >out 2>err
+			check "doctor names this library" has out "preload library .*$beside/${shim##*/}$"
+			# Another user may have made the folder beside that of the program.
+			for other in "$beside" "$beside/${shim##*/}"; do
+				test "$(id -u)" -eq 0 && chown nobody "$other" || continue
+				"$moved_tool" record --force -q -o moved.ptl env >out 2>err
+				check "the library of another user is not used" has err \
+					"^posixtrace: $pkglibdir/${shim##*/}: No such file"
+				check "then nothing is run" is_empty out
+				chown root "$other"
+			done
+			rm "$beside/${shim##*/}"
+			"$moved_tool" record --force -q -o moved.ptl env >out 2>err
+			check "if both are missing, the message has the configured path" has err \
+				"^posixtrace: $pkglibdir/${shim##*/}: No such file"
+		fi
+		;;
+	esac
 fi
 
 # Programs that cannot be run.

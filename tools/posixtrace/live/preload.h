@@ -17,8 +17,9 @@
 
 /*
  * Returns the path of the library. The path is from POSIXTRACE_PRELOAD, or is the library of the
- * build to which this program belongs, or the installed library. Returns NULL after it printed why
- * the library cannot be preloaded.
+ * build to which this program belongs, or the installed library. If the installed library does not
+ * exist, it is the library of the moved installation to which this program belongs. Returns NULL
+ * after it printed why the library cannot be preloaded.
  */
 const char *preload_find(void);
 
