@@ -138,6 +138,18 @@ END
 same 0 dump early --begin +2ms --limit 3
 check "call stacks before the range: three lines" has_lines out 3
 
+# Events that dump hides do not count for --limit, even if they fill the first answers of the server.
+made opened web1 <<'END'
+trace pid=7 host=alpha clock=monotonic hz=1000000000 created=1s resolution=1 name=opened
+type posixtrace_descriptor s32 pid; s32 fd; u64 looked_ns; u8 closes_at_exec; str kind; str name; str client; str peer
+type note u32 number
+repeat 16400 posixtrace_descriptor 7 7 +1us 7 3 1 0 file /a "" ""
+repeat 9 note 7 7 +1us 5
+END
+same 0 dump opened --limit 3
+check "hidden events: three lines" has_lines out 3
+same 0 dump opened --limit 3 --system
+
 # Times that are relative to several logs.
 made one m <<'END'
 trace pid=7 host=alpha clock=monotonic hz=1000000000 created=1s resolution=1 name=one

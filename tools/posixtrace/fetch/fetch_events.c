@@ -177,8 +177,9 @@ static bool read_event(struct fetch_row *row, uint64_t *seq, struct posix_trace_
 }
 
 /*
- * Counts an event as written, and as chosen if --limit counts it. The count of chosen events may
- * include some events of the recorder that --limit does not count.
+ * Counts an event as written, and as chosen if --limit counts it. Events that the command prints
+ * only on request are never counted as chosen: the command may then get a few events more than it
+ * needs, and never fewer.
  */
 static void count_chosen(struct fetch_making *making, const struct posix_trace_event_np *event)
 {
@@ -189,7 +190,8 @@ static void count_chosen(struct fetch_making *making, const struct posix_trace_e
 	if (making->enough == UINT64_MAX || event->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP)
 		return;
 	type = type_of_id(&making->types, event->info.posix_event_id);
-	making->chosen += type && choose_type(choose, type->name) && choose_event(choose, event);
+	making->chosen += type && !logfile_hides(type->name) && choose_type(choose, type->name) &&
+			  choose_event(choose, event);
 }
 
 /* Prints why an event was not written, and returns false. */

@@ -313,6 +313,11 @@ static bool read_schema(struct logfile *log, struct log_type *type)
 	return true;
 }
 
+bool logfile_hides(const char *name)
+{
+	return !strcmp(name, OPENED_EVENT);
+}
+
 /*
  * Returns the type with this id, and creates it if necessary. Returns NULL if memory is lacking.
  * The id must be below TYPES_MAX. This function calls the command's function choose, once for each
@@ -335,7 +340,7 @@ static struct log_type *read_type(struct logfile *log, trace_event_id_t id)
 	else
 		type->listed = true;
 	type->name_len = strlen(type->name);
-	type->is_hidden = !strcmp(type->name, OPENED_EVENT);
+	type->is_hidden = logfile_hides(type->name);
 	type->shown = shown_name(type, &type->shown_len);
 	if (!type->shown) {
 		free_type(type);

@@ -157,6 +157,9 @@ void logfile_free_types(struct logfile *log);
 /* Frees the types and closes the stream and the descriptor. */
 void logfile_close(struct logfile *log);
 
+/* Returns whether dump and report hide the events of the type with this name by default. */
+bool logfile_hides(const char *name);
+
 /* Creates the type of an id that has none. Only logfile_type() calls it. */
 const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id);
 

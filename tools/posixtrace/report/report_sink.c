@@ -15,7 +15,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "log/opened.h"
 
 /*
  * A type of the flow, as the sink needs it. Each struct is allocated singly and does not move,
@@ -228,8 +227,7 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 	snprintf(type->shown.name, sizeof(type->shown.name), "%s", from->name);
 	type->shown.chosen = select_type(sink->select, from->name, type->number) &&
 			     choose_type(&sink->wanted->choose, from->name) &&
-			     (sink->wanted->choose.include.count ||
-			      strcmp(from->name, OPENED_EVENT) != 0);
+			     (sink->wanted->choose.include.count || !logfile_hides(from->name));
 	if (sink->templates)
 		type->template = templates_for_event(sink->templates, from->name, type->number);
 	read_schema(sink, &type->shown, from);
