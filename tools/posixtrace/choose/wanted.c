@@ -207,8 +207,9 @@ static void say_outside(struct wanted *wanted, int64_t first_ns, int64_t last_ns
 
 	wanted->has_inside |= !reverse && !late && !early;
 	/*
-	 * A command that reads a log twice also calls the function twice for this log. So the
-	 * warning is printed only when the count is exactly the number of logs.
+	 * The calls for a second reading of the logs follow those for the first reading of all logs
+	 * (wanted.h). So the count is equal to the number of logs only once, and the warning is
+	 * printed once, when it is known that no log has an event between the bounds.
 	 */
 	if (wanted->has_inside || ++wanted->outside != (wanted->logs ? wanted->logs : 1))
 		return;

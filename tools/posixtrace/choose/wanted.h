@@ -32,7 +32,7 @@ struct wanted {
 	bool pair_given;
 	bool is_all;            /* wanted_begin() found that every event is chosen */
 	size_t logs;            /* the number of logs that the command reads one by one; 0: one */
-	size_t outside;         /* the number of logs that have no event between the bounds */
+	size_t outside;         /* number of calls for logs without an event between the bounds */
 	bool has_inside;        /* a log may have an event between the bounds */
 };
 
@@ -86,7 +86,8 @@ bool wanted_ready(struct wanted *wanted, bool utc);
 
 /*
  * Computes the bounds for a log whose first and last events have these times. If no log can have an
- * event between the bounds, the call for the last log prints a warning.
+ * event between the bounds, the call for the last log prints a warning. A command that reads its
+ * logs several times calls the function again for each reading, but first once for every log.
  */
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns);
 
