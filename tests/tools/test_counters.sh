@@ -26,6 +26,13 @@ for threads in 2 5 32; do
 	check "the sums are the same with $threads threads" test "$(sums $threads)" = "$(sums 1)"
 done
 
+# The mean is a double, and the greatest number of nanoseconds does not fit back into 64 bits.
+printf '%s\n' 'type cache ns age; @counter age' 'cache 5 5 1s 18446744073709551615' |
+	"$compose" "$tmp/greatest.ptl" || exit 99
+run 0 stat "$tmp/greatest.ptl"
+check "the mean of the greatest value is this value" has out \
+	'^ *1  *\([0-9.]*s\)  *\1  *\1  *\1 cache age$'
+
 # --- Perfetto's trace processor
 
 if test -n "${PERFETTO_UI-}" && command -v node >/dev/null; then

@@ -107,6 +107,15 @@ io.read 1 1 6 -2
 EOF
 run 0 dump "$tmp/odd"
 check "the descriptors have no names" has out 'io.read fd=5$'
+# The bits of this float are those of the integer 3.
+"${top_builddir:-..}/tests/tools/compose" "$tmp/float" <<'EOF' || exit 99
+type io.open f64 fd; errno error; s32 folder; x32 flags; str path
+type io.read fd fd
+io.open 1 1 1 1.5e-323 0 -100 0 /etc/hosts
+io.read 1 1 2 3
+EOF
+run 0 dump "$tmp/float"
+check "a float is no descriptor" has out 'io.read fd=3$'
 compose="${top_builddir:-..}/tests/tools/compose"
 # Prints the descriptors of each call of a log that has the usual types and the given lines.
 names_of() {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * real.h - the shortest decimal form of a floating point number.
+ * real.h - the shortest decimal form of a floating point number, and its conversion to an integer.
  *
- * All output formats use this form, so that their outputs can be compared. The decimal point
+ * All output formats use the same form, so that their outputs can be compared. The decimal point
  * depends on the locale category LC_NUMERIC, which the tool sets to "C".
  */
 #ifndef POSIXTRACE_BASE_REAL_H
@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,6 +32,16 @@ static inline void real_text(char text[REAL_BYTES], double value, bool is_single
 		    (is_single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value))
 			return;
 	}
+}
+
+/*
+ * Returns the integer part of a number. In C, the conversion of a number that does not fit into the
+ * integer type is undefined, and (double)UINT64_MAX does not fit. The function returns the nearest
+ * limit for such a number, and 0 for a not-a-number.
+ */
+static inline uint64_t real_unsigned(double value)
+{
+	return !(value > 0) ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
 }
 
 #endif

@@ -248,7 +248,8 @@ static void mark_returned(struct scan *scan, const struct posix_trace_event_np *
 	const int64_t depth = field_integer(&scan->call_schema, "depth", event, -1);
 	struct posix_trace_value_np function;
 
-	if (!field_by_name(&scan->call_schema, "function", event, &function))
+	if (!field_by_name(&scan->call_schema, "function", event, &function) ||
+	    function.field->form != POSIX_TRACE_FORM_UNSIGNED_NP)
 		return;
 
 	for (size_t i = 0; i < scan->calls->calls; i++) {

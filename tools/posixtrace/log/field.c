@@ -26,8 +26,8 @@ int64_t field_integer(const struct posix_trace_schema_np *schema, const char *na
 {
 	struct posix_trace_value_np value;
 
+	/* The other forms have no integer: the bits of a float would be a meaningless number. */
 	return field_by_name(schema, name, event, &value) &&
-			       value.field->form != POSIX_TRACE_FORM_BYTES_NP
-		       ? value.s64
-		       : otherwise;
+	       (value.field->form == POSIX_TRACE_FORM_SIGNED_NP ||
+		value.field->form == POSIX_TRACE_FORM_UNSIGNED_NP) ? value.s64 : otherwise;
 }

@@ -25,8 +25,8 @@ bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 		 const struct posix_trace_event_np *event, struct posix_trace_value_np *value);
 
 /*
- * Returns the value of the integer field with this name. If the event has no such field, the
- * function returns its argument 'otherwise'.
+ * Returns the value of the integer field with this name. If the event has no such field, or if the
+ * field is a float or text, the function returns its argument 'otherwise'.
  */
 int64_t field_integer(const struct posix_trace_schema_np *schema, const char *name,
 		      const struct posix_trace_event_np *event, int64_t otherwise);

@@ -60,9 +60,8 @@ void life_note(struct pairing *pairing, const struct log_type *type,
 	       const struct posix_trace_event_np *event)
 {
 	static const char *const ends[] = { "process.end", "process.exit", "posixtrace_ended" };
-	struct posix_trace_value_np value;
 	struct life *life;
-	int field;
+	int64_t pid;
 
 	if (*type->name != 'p')
 		return;
@@ -81,11 +80,9 @@ void life_note(struct pairing *pairing, const struct log_type *type,
 		 * The recorder or the parent may have recorded the event, so the field names the
 		 * process.
 		 */
-		field = field_index(type->schema, "pid");
-		if (field >= 0 &&
-		    posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
-					     event->data_len, 0, &value))
-			pairing->err = end_life(pairing, (pid_t)value.u64) ? 0 : ENOMEM;
+		pid = field_integer(type->schema, "pid", event, -1);
+		if (pid >= 0)
+			pairing->err = end_life(pairing, (pid_t)pid) ? 0 : ENOMEM;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/out.h"
+#include "base/real.h"
 #include "base/text.h"
 #include "log/equation.h"
 #include "log/losses.h"
@@ -344,7 +345,7 @@ static void mean_column(struct out *out, const struct counter *counter)
 	struct posix_trace_value_np mean = counter->last;
 
 	if (mean.field->type == POSIX_TRACE_TYPE_NS_NP) {
-		mean.u64 = (uint64_t)(counters_mean(counter) + 0.5);
+		mean.u64 = real_unsigned(counters_mean(counter) + 0.5);
 		value_column(out, &mean);
 	} else if (mean.field->form == POSIX_TRACE_FORM_FLOAT_NP) {
 		out_printf(out, " %14.9g", counters_mean(counter));

@@ -12,6 +12,7 @@
 
 #include "base/brief.h"
 #include "base/errnames.h"
+#include "base/real.h"
 #include "base/text.h"
 #include "live/families.h"
 #include "symbols/symbols.h"
@@ -448,8 +449,8 @@ const char *why_limit(const struct why *why, const struct window *window, uint64
 		if (share <= 0)
 			continue;
 		*is_estimate |= share < 1;
-		*ns += (uint64_t)((double)throttle->ns * share);
-		*periods += (uint64_t)((double)throttle->periods * share + 0.5);
+		*ns += real_unsigned((double)throttle->ns * share);
+		*periods += real_unsigned((double)throttle->periods * share + 0.5);
 		path = throttle->text;
 	}
 	/* A part of one period is one period in which the limit applied. */
