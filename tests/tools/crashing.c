@@ -3,6 +3,7 @@
  * crashing.c - a program that a signal kills, for test_crash.sh.
  *
  *	crashing segv      eight threads; the one named "worker3" writes to address 0x30
+ *	crashing vfork     the same; the thread "worker1" waits uninterruptibly in vfork()
  *	crashing abort     calls abort()
  *	crashing handled   a handler of SIGSEGV ends the program with 5
  *	crashing ignored   SIGSEGV is ignored until a thread causes it
@@ -33,6 +34,7 @@
 #include <pthread.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,6 +59,7 @@ void use_much(void);
 void __stack_chk_fail(void) __attribute__((noreturn));
 
 static pthread_barrier_t all;
+static volatile sig_atomic_t has_child;
 static volatile uintptr_t place = 0x30;
 
 __attribute__((noinline)) void write_there(void)
@@ -172,6 +175,20 @@ static void abort_as(const char *how)
 	}
 }
 
+/* Waits in vfork() until the process ends. Its end closes the pipe, and then the child ends. */
+static void *wait_for_child(void *arg)
+{
+	int pipes[2];
+	char byte;
+
+	prctl(PR_SET_NAME, "worker1");
+	if (pipe(pipes) || vfork() != 0)
+		return arg;
+	close(pipes[1]);
+	has_child = 1;
+	_exit(read(pipes[0], &byte, 1) != 0);
+}
+
 static void *work(void *arg)
 {
 	char name[16];
@@ -253,20 +270,26 @@ int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	pthread_t thread;
+	bool is_waiting;
 
 	fault_as(how);
 	overflow_as(how);
 	abort_as(how);
 	if (!strcmp(how, "abort"))
 		abort();
-	if (strcmp(how, "segv")) {
+	if (strcmp(how, "segv") && strcmp(how, "vfork")) {
 		signal(SIGSEGV, strcmp(how, "ignored") ? end : SIG_IGN);
 		write_there();
 		return 1;
 	}
-	pthread_barrier_init(&all, NULL, THREADS);
-	for (intptr_t i = 1; i < THREADS; i++)
-		if (pthread_create(&thread, NULL, work, (void *)i))
+	is_waiting = !strcmp(how, "vfork");
+	pthread_barrier_init(&all, NULL, THREADS - (unsigned)is_waiting);
+	for (intptr_t i = 1; i < THREADS; i++) {
+		if (pthread_create(&thread, NULL, is_waiting && i == 1 ? wait_for_child : work,
+				   (void *)i))
 			return 99;
+		while (is_waiting && !has_child)
+			usleep(1000);
+	}
 	wait_for_end();
 }

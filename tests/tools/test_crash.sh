@@ -123,6 +123,11 @@ then
 else
 	echo "no libdw: the frames are not looked at"
 fi
+record 139 "$crashing" vfork
+crashes crash.thread comm
+for comm in crashing worker2 worker3 worker4 worker5 worker6 worker7; do
+	check "beside a thread that cannot be stopped, $comm is there" has out "^\"$comm\"$"
+done
 run 0 verify "$log"
 run 0 dump --json -e 'crash.*' "$log"
 run 0 stat "$log"

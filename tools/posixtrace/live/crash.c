@@ -344,42 +344,81 @@ static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
 	return count;
 }
 
-/*
- * Requests that a thread stops, and waits for the stop while *left_ms is above 0. All threads of an
- * examination share this time. Returns true if the thread has stopped. A thread in an
- * uninterruptible wait stops too late; crash_status() then lets it continue.
- */
-static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
+/* Requests that a thread stops. take_stop() notices the stop. */
+static void request_stop(struct crash *crash, pid_t tid)
 {
 	struct crash_thread *thread = find_or_add_thread(crash, tid);
-	const struct timespec nap = { .tv_nsec = 1000000 };
+
+	if (thread)
+		thread->is_awaited = !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+}
+
+/* Returns true if no stop of the thread is awaited any more. */
+static bool take_stop(struct crash *crash, pid_t tid)
+{
+	struct crash_thread *thread = find_thread(crash, tid);
 	pid_t got;
 	int status;
 
-	if (!thread || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+	if (!thread || !thread->is_awaited)
+		return true;
+	got = waitpid(tid, &status, __WALL | WNOHANG);
+	if (!got)
 		return false;
-	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0 && (*left_ms)-- > 0)
-		nanosleep(&nap, NULL);
-	if (got != tid || !WIFSTOPPED(status))
-		return false;
-	thread->is_held = true;
-	/*
-	 * status >> 16 is the event of ptrace(2), or 0 if the thread has stopped because it gets a
-	 * signal. release_thread() delivers this signal.
-	 */
-	thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
+	thread->is_awaited = false;
+	if (got == tid && WIFSTOPPED(status)) {
+		thread->is_held = true;
+		/*
+		 * status >> 16 is the event of ptrace(2), or 0 if the thread has stopped because it
+		 * gets a signal. release_thread() delivers this signal.
+		 */
+		thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
+	} else if (got == tid && !WIFCONTINUED(status)) {
+		/*
+		 * The thread has ended, and crash_status() does not get this status any more. The
+		 * process itself does not end before its crashed thread is reaped.
+		 */
+		forget_thread(crash, tid);
+	}
 	return true;
 }
 
 /*
- * Continues a thread that hold_thread() has stopped. Delivers the signal for which it had stopped,
+ * Stops the threads of a process except for the crashed one, which is stopped already. All stops
+ * are requested before the first is awaited, so a thread in an uninterruptible wait, for example in
+ * vfork(), does not use up the time of the other threads. Such a thread stops too late;
+ * crash_status() then lets it continue.
+ */
+static void hold_threads(struct crash *crash, const pid_t *tid, size_t count, pid_t crashed)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+
+	for (size_t i = 0; i < count; i++)
+		if (tid[i] != crashed)
+			request_stop(crash, tid[i]);
+	for (int left_ms = HOLD_MS; left_ms >= 0; left_ms--) {
+		bool waits = false;
+
+		for (size_t i = 0; i < count; i++)
+			waits |= !take_stop(crash, tid[i]);
+		if (!waits)
+			return;
+		nanosleep(&nap, NULL);
+	}
+}
+
+/*
+ * Continues a thread that hold_threads() has stopped. Delivers the signal for which it had stopped,
  * if there is one.
  */
 static void release_thread(struct crash *crash, pid_t tid)
 {
 	struct crash_thread *thread = find_thread(crash, tid);
 
-	if (!thread || !thread->is_held)
+	if (!thread)
+		return;
+	thread->is_awaited = false;
+	if (!thread->is_held)
 		return;
 	thread->is_held = false;
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)thread->sig);
@@ -412,15 +451,12 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 	struct crash_fault fault, before = { .pc = 0 };
 	struct crash_cause cause;
 	struct crash_stack *stack;
-	int left_ms = HOLD_MS;
 	struct unwind *unwind;
 
 	if (crashed)
 		before = crashed->caught;
 	read_fault(tid, sig, &fault);
-	for (size_t i = 0; i < count; i++)
-		if (tids[i] != tid)
-			hold_thread(crash, tids[i], &left_ms);
+	hold_threads(crash, tids, count, tid);
 	/* The modules of the process are read once, after all threads have stopped. */
 	unwind = unwind_begin(pid);
 	stack = crash_stack_read(unwind, tid);
