@@ -90,20 +90,18 @@ static bool keep_option(struct convert *convert, const char *name, const char *v
 
 /*
  * Keeps KEY or KEY=VALUE of -O. The function splits the text at the =, so it works on a copy of the
- * text.
+ * text. Returns false after a message if memory is lacking.
  */
 static bool keep_option_text(struct convert *convert, const char *text)
 {
-	char **more;
 	char *name, *value;
 
-	if (!vec_grow(&convert->texts, convert->text_count, 1))
-		return keep_option(convert, NULL, NULL);
-	more = convert->texts;
-	name = strdup(text);
-	if (!name)
-		return keep_option(convert, NULL, NULL);
-	more[convert->text_count++] = name;
+	name = vec_grow(&convert->texts, convert->text_count, 1) ? strdup(text) : NULL;
+	if (!name) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	convert->texts[convert->text_count++] = name;
 	value = strchr(name, '=');
 	if (value)
 		*value++ = '\0';

@@ -246,14 +246,14 @@ static int list_tables(sqlite3 *db)
 		"pragma_table_xinfo(m.name) AS i WHERE m.type IN ('table', 'view') "
 		"ORDER BY m.rowid, i.cid";
 	sqlite3_stmt *statement = NULL;
-	int err = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+	int err = sqlite3_prepare_v2(db, sql, -1, &statement, NULL), status = TOOL_OK;
 
 	if (!err)
 		err = query_print(statement, options.form);
-	if (err != SQLITE_DONE)
-		return say_failed(db, err);
+	if (err != SQLITE_DONE && !out_stdout.err)
+		status = say_failed(db, err);
 	sqlite3_finalize(statement);
-	return TOOL_OK;
+	return status;
 }
 
 /* ------------------------------------------------------------------ the log */

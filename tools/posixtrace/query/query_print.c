@@ -53,11 +53,28 @@ static void put_real(struct out *out, double value)
 }
 
 /*
+ * Returns the bytes of a text or blob and their number. If SQLite lacks memory for them, there are
+ * no bytes. The next sqlite3_step() then fails, and the caller prints the error.
+ */
+static const char *column_bytes(sqlite3_stmt *statement, int i, size_t *len)
+{
+	const void *bytes = sqlite3_column_type(statement, i) == SQLITE_BLOB ?
+				    sqlite3_column_blob(statement, i) :
+				    sqlite3_column_text(statement, i);
+
+	*len = bytes ? (size_t)sqlite3_column_bytes(statement, i) : 0;
+	return bytes ? bytes : "";
+}
+
+/*
  * Writes a value of the row. Texts are escaped, because they come from logs and may be shown on a
  * terminal. For NULL nothing is written.
  */
 static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 {
+	const char *bytes;
+	size_t len;
+
 	switch (sqlite3_column_type(statement, i)) {
 	case SQLITE_INTEGER:
 		out_signed(out, sqlite3_column_int64(statement, i));
@@ -66,12 +83,12 @@ static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 		put_real(out, sqlite3_column_double(statement, i));
 		break;
 	case SQLITE_TEXT:
-		text_safe(out, sqlite3_column_text(statement, i),
-			  (size_t)sqlite3_column_bytes(statement, i));
+		bytes = column_bytes(statement, i, &len);
+		text_safe(out, bytes, len);
 		break;
 	case SQLITE_BLOB:
-		out_hex(out, sqlite3_column_blob(statement, i),
-			(size_t)sqlite3_column_bytes(statement, i));
+		bytes = column_bytes(statement, i, &len);
+		out_hex(out, bytes, len);
 		break;
 	}
 }
@@ -88,6 +105,7 @@ struct cell {
 };
 
 struct look { /* the first rows */
+	char *const *name;   /* the names of the columns */
 	struct cell *cell;
 	size_t cells;
 	char *bytes;
@@ -196,10 +214,10 @@ static void put_cell(const struct look *look, int i, const char *text, size_t le
 }
 
 /* Prints the names of the shown columns. */
-static void put_header(const struct look *look, struct out *scratch, sqlite3_stmt *statement)
+static void put_header(const struct look *look, struct out *scratch)
 {
 	for (int i = 0; i < look->columns; i++) {
-		const char *name = sqlite3_column_name(statement, i);
+		const char *name = look->name[i];
 
 		scratch->used = 0;
 		text_safe(scratch, name, strnlen(name, 1000));
@@ -255,7 +273,7 @@ static void put_later_row(struct look *look, struct out *scratch, sqlite3_stmt *
 	}
 	if (has_more) {
 		out_char(&out_stdout, '\n');
-		put_header(look, scratch, statement);
+		put_header(look, scratch);
 	}
 	for (int i = 0; i < look->columns; i++) {
 		cell_text(scratch, statement, i);
@@ -280,10 +298,10 @@ static void put_omitted(const struct look *look)
  * memory does not depend on the number of rows. If an error occurs, the rows before it are printed
  * nevertheless.
  */
-static int print_table(sqlite3_stmt *statement)
+static int print_table(sqlite3_stmt *statement, char *const *name)
 {
 	static struct out scratch = { .fd = -1 };
-	struct look look = { .columns = sqlite3_column_count(statement) };
+	struct look look = { .name = name, .columns = sqlite3_column_count(statement) };
 	size_t columns = (size_t)look.columns;
 	int answer = SQLITE_NOMEM;
 
@@ -293,10 +311,8 @@ static int print_table(sqlite3_stmt *statement)
 	if (!look.width || !look.number || !look.shown)
 		goto out;
 	for (size_t i = 0; i < columns; i++) {
-		const char *name = sqlite3_column_name(statement, (int)i);
-
 		look.number[i] = true;
-		look.width[i] = name ? width_of(name, strnlen(name, WIDTH_MAX)) : 0;
+		look.width[i] = width_of(name[i], strnlen(name[i], WIDTH_MAX));
 	}
 	while ((answer = sqlite3_step(statement)) == SQLITE_ROW &&
 	       look.cells < LOOK_ROWS * columns && look.used < LOOK_BYTES) {
@@ -306,7 +322,7 @@ static int print_table(sqlite3_stmt *statement)
 		}
 	}
 	choose_columns(&look);
-	put_header(&look, &scratch, statement);
+	put_header(&look, &scratch);
 	put_look(&look);
 	for (; answer == SQLITE_ROW && !out_stdout.err; answer = sqlite3_step(statement))
 		put_later_row(&look, &scratch, statement);
@@ -369,28 +385,29 @@ static void csv_text(const char *text, size_t len, bool exactly)
  * If the output is a file or pipe, texts are written exactly. If it is a terminal, unsafe
  * characters are escaped.
  */
-static int print_csv(sqlite3_stmt *statement)
+static int print_csv(sqlite3_stmt *statement, char *const *name)
 {
 	int columns = sqlite3_column_count(statement), answer;
 	bool exactly = !isatty(out_stdout.fd);
+	const char *text;
+	size_t len;
 
 	for (int i = 0; i < columns; i++) {
-		const char *name = sqlite3_column_name(statement, i);
-
 		if (i)
 			out_char(&out_stdout, ',');
-		csv_text(name, strlen(name), exactly);
+		csv_text(name[i], strlen(name[i]), exactly);
 	}
 	out_char(&out_stdout, '\n');
 	while ((answer = sqlite3_step(statement)) == SQLITE_ROW && !out_stdout.err) {
 		for (int i = 0; i < columns; i++) {
 			if (i)
 				out_char(&out_stdout, ',');
-			if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
-				csv_text((const char *)sqlite3_column_text(statement, i),
-					 (size_t)sqlite3_column_bytes(statement, i), exactly);
-			else
+			if (sqlite3_column_type(statement, i) == SQLITE_TEXT) {
+				text = column_bytes(statement, i, &len);
+				csv_text(text, len, exactly);
+			} else {
 				put_value(&out_stdout, statement, i);
+			}
 		}
 		out_char(&out_stdout, '\n');
 	}
@@ -406,12 +423,14 @@ static int print_csv(sqlite3_stmt *statement)
 static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 {
 	static const int64_t exact = INT64_C(1) << 53;
+	const char *bytes;
 	int64_t integer;
+	size_t len;
 
 	switch (sqlite3_column_type(statement, i)) {
 	case SQLITE_TEXT:
-		json_text(json, NULL, sqlite3_column_text(statement, i),
-			  (size_t)sqlite3_column_bytes(statement, i));
+		bytes = column_bytes(statement, i, &len);
+		json_text(json, NULL, bytes, len);
 		return;
 	case SQLITE_INTEGER:
 		integer = sqlite3_column_int64(statement, i);
@@ -421,8 +440,8 @@ static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 			json_signed(json, NULL, integer);
 		return;
 	case SQLITE_BLOB:
-		json_hex(json, NULL, sqlite3_column_blob(statement, i),
-			 (size_t)sqlite3_column_bytes(statement, i));
+		bytes = column_bytes(statement, i, &len);
+		json_hex(json, NULL, bytes, len);
 		return;
 	case SQLITE_FLOAT:
 		if (isfinite(sqlite3_column_double(statement, i))) {
@@ -436,7 +455,7 @@ static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 }
 
 /* If two columns of the result have the same name, the object has two members of this name. */
-static int print_json(sqlite3_stmt *statement)
+static int print_json(sqlite3_stmt *statement, char *const *name)
 {
 	struct json json = json_begin(&out_stdout);
 	int columns = sqlite3_column_count(statement), answer;
@@ -444,9 +463,7 @@ static int print_json(sqlite3_stmt *statement)
 	while ((answer = sqlite3_step(statement)) == SQLITE_ROW && !out_stdout.err) {
 		json_object(&json, NULL);
 		for (int i = 0; i < columns; i++) {
-			const char *name = sqlite3_column_name(statement, i);
-
-			json_text_name(&json, name, strlen(name));
+			json_text_name(&json, name[i], strlen(name[i]));
 			json_value(&json, statement, i);
 		}
 		json_end_line(&json);
@@ -454,8 +471,45 @@ static int print_json(sqlite3_stmt *statement)
 	return answer;
 }
 
+/* ------------------------------------------------------------------ the names of the columns */
+
+static void free_names(char **name, int columns)
+{
+	for (int i = 0; name && i < columns; i++)
+		free(name[i]);
+	free(name);
+}
+
+/*
+ * Returns copies of the names of all columns, or NULL if memory is lacking. SQLite returns no name
+ * without memory. With copies this can happen only before the first row.
+ */
+static char **copy_names(sqlite3_stmt *statement)
+{
+	const int columns = sqlite3_column_count(statement);
+	char **name = calloc((size_t)columns + 1, sizeof(*name));
+
+	for (int i = 0; name && i < columns; i++) {
+		const char *given = sqlite3_column_name(statement, i);
+
+		name[i] = given ? strdup(given) : NULL;
+		if (!name[i]) {
+			free_names(name, columns);
+			return NULL;
+		}
+	}
+	return name;
+}
+
 int query_print(sqlite3_stmt *statement, enum query_form form)
 {
-	return form == QUERY_JSON ? print_json(statement) :
-	       form == QUERY_CSV ? print_csv(statement) : print_table(statement);
+	char **name = copy_names(statement);
+	int answer;
+
+	if (!name)
+		return SQLITE_NOMEM;
+	answer = form == QUERY_JSON ? print_json(statement, name) :
+		 form == QUERY_CSV ? print_csv(statement, name) : print_table(statement, name);
+	free_names(name, sqlite3_column_count(statement));
+	return answer;
 }

@@ -56,11 +56,14 @@ static void put_row_columns(struct shipment *shipment, uint64_t seq, struct bloc
 static void put_text(struct shipment *shipment, const struct query_schema *schema,
 		     sqlite3_stmt *row, int i, struct block *block, unsigned column)
 {
+	/* Without memory SQLite returns no text, and the next sqlite3_step() fails. */
+	const unsigned char *text = sqlite3_column_text(row, i);
+
 	if (!strcmp(schema->column[i].name, "host"))
 		block_text(block, column, shipment->host, strlen(shipment->host));
 	else
-		block_text(block, column, sqlite3_column_text(row, i),
-			   (size_t)sqlite3_column_bytes(row, i));
+		block_text(block, column, text ? (const char *)text : "",
+			   text ? (size_t)sqlite3_column_bytes(row, i) : 0);
 }
 
 /* Adds a row to the block of a table of its own. */

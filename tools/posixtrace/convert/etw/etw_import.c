@@ -24,7 +24,6 @@
 #include "convert/etw/etw_span_events.h"
 #include "convert/etw/etw_types.h"
 
-
 struct import {
 	struct fmt_flow *flow;
 	struct etw_file file;
@@ -62,6 +61,13 @@ static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 		have += (size_t)n;
 	}
 	return (int64_t)have;
+}
+
+/* Prints that memory is lacking, and returns false. */
+static bool say_no_memory(const struct import *im)
+{
+	fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
+	return false;
 }
 
 /* Reads the options. Returns false after a message about a wrong value. */
@@ -110,7 +116,7 @@ static bool begin_flow(struct import *im, struct findings *findings)
 	char *names = malloc(2 * 65536);
 
 	if (!names)
-		return false;
+		return say_no_memory(im);
 	etw_log_names(log, names, names + 65536, 65536, findings);
 	snprintf(facts.name, sizeof(facts.name), "%.*s",
 		 (int)utf8_cut(names, strlen(names), sizeof(facts.name) - 1), names);
@@ -173,7 +179,7 @@ static bool put_pending(struct import *im)
 static bool append_data(struct import *im, const unsigned char *bytes, size_t len)
 {
 	if (!vec_reserve(&im->data, &im->data_room, im->data_len, len))
-		return false;
+		return say_no_memory(im);
 	memcpy(im->data + im->data_len, bytes, len);
 	im->data_len += len;
 	return true;
@@ -233,10 +239,8 @@ static bool put_event(struct import *im, const struct etw_record *r)
 	};
 
 	event.type = etw_types_of(&im->types, r, &event.data, &event.data_len);
-	if (!event.type) {
-		fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
-		return false;
-	}
+	if (!event.type)
+		return say_no_memory(im);
 	if (im->listing)
 		return etw_list(im->listing, r, event.type->name, etw_types_text(&im->types, r),
 				event.time_ns);

@@ -48,13 +48,15 @@ static void copy_row(sqlite3_stmt *row, struct parquet *file, const struct query
 {
 	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
 		unsigned column = (unsigned)i;
+		const unsigned char *text;
 
 		if (sqlite3_column_type(row, i) == SQLITE_NULL)
 			continue;
-		if (schema->column[i].is_text)
-			parquet_text(file, column, sqlite3_column_text(row, i),
-				     (size_t)sqlite3_column_bytes(row, i));
-		else
+		/* Without memory SQLite returns no text, and the next sqlite3_step() fails. */
+		text = schema->column[i].is_text ? sqlite3_column_text(row, i) : NULL;
+		if (text)
+			parquet_text(file, column, text, (size_t)sqlite3_column_bytes(row, i));
+		else if (!schema->column[i].is_text)
 			parquet_integer(file, column, sqlite3_column_int64(row, i));
 	}
 }
