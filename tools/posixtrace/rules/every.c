@@ -12,9 +12,10 @@
  * If the process of an obligation has ended, no event can meet the obligation any more, except one
  * that was recorded before the end. Such an obligation survives gaps of the log that begin later.
  *
- * An obligation is in two lists: that of its rule, in the order of the log, and that of its
- * process. The begin or end of a process concerns only the second list. Without this list, each
- * fork and each end would cost time for all open obligations.
+ * An obligation is in three lists: that of its rule, in the order of the log, that of its process,
+ * and that of its key. The begin or end of a process concerns only the second list, and an event
+ * that meets an obligation only the third. Without these lists, each fork, each end of a process
+ * and each awaited event would cost time for all open obligations.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,10 @@
 
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64
-#define OF_PIDS    (UINT32_C(1) << 16) /* lists of processes; processes may share a list */
+#define LISTS      (UINT32_C(1) << 15) /* lists of processes, and of keys; several share a list */
+
+/* The lists of processes and of keys. The youngest obligation is the first of a list. */
+enum { BY_PID, BY_KEY, KINDS };
 
 /* An obligation: an event that another event must follow. */
 struct pending {
@@ -37,8 +41,10 @@ struct pending {
 	pid_t pid, tid;
 	/* neighbours in the list of the rule; "younger" also links the free elements */
 	uint32_t older, younger;
-	/* neighbours in the list of its process, and the place of the list in judge->of_pid */
-	uint32_t before, after, list;
+	/* neighbours in the lists of its process and of its key, and the place of the list */
+	struct neighbours {
+		uint32_t before, after, list;
+	} by[KINDS];
 	uint32_t rule;           /* index */
 	/* its time passed before a gap in the log, so the gap does not make it undecided */
 	bool certain;
@@ -53,16 +59,18 @@ bool every_init(struct judge *judge)
 	size_t rules = judge->rules->count;
 
 	judge->pending = calloc(RULES_PENDING, sizeof(*judge->pending));
-	judge->of_pid = malloc(OF_PIDS * sizeof(*judge->of_pid));
+	for (int kind = 0; kind < KINDS; kind++)
+		judge->list[kind] = malloc(LISTS * sizeof(*judge->list[kind]));
 	judge->first = malloc((rules + 1) * sizeof(*judge->first));
 	judge->last = malloc((rules + 1) * sizeof(*judge->last));
 	judge->hidden = calloc(rules + 1, sizeof(*judge->hidden));
-	if (!judge->pending || !judge->of_pid || !judge->first || !judge->last || !judge->hidden)
+	if (!judge->pending || !judge->list[BY_PID] || !judge->list[BY_KEY] || !judge->first ||
+	    !judge->last || !judge->hidden)
 		return false;
 	for (size_t i = 0; i < rules; i++)
 		judge->first[i] = judge->last[i] = NONE;
-	for (size_t i = 0; i < OF_PIDS; i++)
-		judge->of_pid[i] = NONE;
+	for (size_t i = 0; i < LISTS; i++)
+		judge->list[BY_PID][i] = judge->list[BY_KEY][i] = NONE;
 	judge->free = NONE;
 	return true;
 }
@@ -70,7 +78,8 @@ bool every_init(struct judge *judge)
 void every_fini(struct judge *judge)
 {
 	free(judge->pending);
-	free(judge->of_pid);
+	for (int kind = 0; kind < KINDS; kind++)
+		free(judge->list[kind]);
 	free(judge->first);
 	free(judge->last);
 	free(judge->hidden);
@@ -83,37 +92,43 @@ static void every_free(struct judge *judge, uint32_t at)
 	judge->free = at;
 }
 
-/* Returns the place in judge->of_pid of the list that has the obligations of a process. */
-static uint32_t every_list(pid_t pid)
+/* Returns the place of the list that has the obligations of a process. */
+static uint32_t list_of_pid(pid_t pid)
 {
-	return table_fold(hash_number(HASH_BEGIN, (unsigned)pid)) % OF_PIDS;
+	return table_fold(hash_number(HASH_BEGIN, (unsigned)pid)) % LISTS;
 }
 
-/* Puts an obligation at the begin of the list of its process. */
-static void every_link(struct judge *judge, uint32_t at)
+/* Returns the place of the list that has the obligations of a rule with this key. */
+static uint32_t list_of_key(size_t rule, uint64_t key)
 {
-	struct pending *pending = &judge->pending[at];
-
-	pending->list = every_list(pending->pid);
-	pending->before = NONE;
-	pending->after = judge->of_pid[pending->list];
-	if (pending->after != NONE)
-		judge->pending[pending->after].before = at;
-	judge->of_pid[pending->list] = at;
+	return table_fold(hash_number(key, rule)) % LISTS;
 }
 
-/* Removes an obligation from the list of its process. */
-static void every_unlink(struct judge *judge, const struct pending *pending)
+/* Puts an obligation at the begin of a list. */
+static void every_link(struct judge *judge, uint32_t at, int kind, uint32_t list)
 {
-	if (pending->before == NONE)
-		judge->of_pid[pending->list] = pending->after;
+	struct neighbours *own = &judge->pending[at].by[kind];
+
+	*own = (struct neighbours){ NONE, judge->list[kind][list], list };
+	if (own->after != NONE)
+		judge->pending[own->after].by[kind].before = at;
+	judge->list[kind][list] = at;
+}
+
+/* Removes an obligation from its list of this kind. */
+static void every_unlink(struct judge *judge, const struct pending *pending, int kind)
+{
+	const struct neighbours *own = &pending->by[kind];
+
+	if (own->before == NONE)
+		judge->list[kind][own->list] = own->after;
 	else
-		judge->pending[pending->before].after = pending->after;
-	if (pending->after != NONE)
-		judge->pending[pending->after].before = pending->before;
+		judge->pending[own->before].by[kind].after = own->after;
+	if (own->after != NONE)
+		judge->pending[own->after].by[kind].before = own->before;
 }
 
-/* Removes an obligation from the list of its rule and from that of its process. */
+/* Removes an obligation from all its lists. */
 static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 {
 	struct pending *pending = &judge->pending[index];
@@ -126,7 +141,8 @@ static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 		judge->last[rule] = pending->older;
 	else
 		judge->pending[pending->younger].older = pending->older;
-	every_unlink(judge, pending);
+	for (int kind = 0; kind < KINDS; kind++)
+		every_unlink(judge, pending, kind);
 	every_free(judge, index);
 }
 
@@ -336,7 +352,8 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 	pending->tid = reading->event.tid;
 	pending->key = key_of(judge, use, reading, pending->text);
 	pending->rule = (uint32_t)index;
-	every_link(judge, at);
+	every_link(judge, at, BY_PID, list_of_pid(pending->pid));
+	every_link(judge, at, BY_KEY, list_of_key(index, pending->key));
 	pending->younger = NONE;
 	pending->older = judge->last[index];
 	if (pending->older == NONE)
@@ -348,8 +365,8 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 
 void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns)
 {
-	for (uint32_t at = judge->of_pid[every_list(pid)]; at != NONE;
-	     at = judge->pending[at].after) {
+	for (uint32_t at = judge->list[BY_PID][list_of_pid(pid)]; at != NONE;
+	     at = judge->pending[at].by[BY_PID].after) {
 		struct pending *pending = &judge->pending[at];
 
 		if (pending->pid != pid || pending->time_ns > ended_ns)
@@ -362,8 +379,8 @@ void every_ended(struct judge *judge, pid_t pid, int64_t ended_ns)
 
 bool every_has(const struct judge *judge, pid_t pid, int64_t time_ns)
 {
-	for (uint32_t at = judge->of_pid[every_list(pid)]; at != NONE;
-	     at = judge->pending[at].after)
+	for (uint32_t at = judge->list[BY_PID][list_of_pid(pid)]; at != NONE;
+	     at = judge->pending[at].by[BY_PID].after)
 		if (judge->pending[at].pid == pid && judge->pending[at].time_ns < time_ns &&
 		    judge->pending[at].ended_ns == INT64_MAX && !judge->pending[at].is_orphan)
 			return true;
@@ -378,8 +395,8 @@ static void unmark_orphans(struct judge *judge, size_t index, const struct readi
 {
 	const pid_t pid = reading->event.info.posix_pid;
 
-	for (uint32_t at = judge->of_pid[every_list(pid)]; at != NONE;
-	     at = judge->pending[at].after)
+	for (uint32_t at = judge->list[BY_PID][list_of_pid(pid)]; at != NONE;
+	     at = judge->pending[at].by[BY_PID].after)
 		if (judge->pending[at].pid == pid && judge->pending[at].rule == index)
 			judge->pending[at].is_orphan = false;
 }
@@ -387,10 +404,10 @@ static void unmark_orphans(struct judge *judge, size_t index, const struct readi
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	       const struct reading *reading)
 {
+	const int64_t time_ns = reading->event.time_ns;
 	uint64_t key;
-	uint32_t at = judge->last[index];
 
-	if (at == NONE)
+	if (judge->last[index] == NONE)
 		return;
 	/*
 	 * The event may belong to any of the obligations. So each obligation whose time has not
@@ -398,7 +415,7 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	 */
 	if (!has_key(use, reading)) {
 		unmark_orphans(judge, index, reading);
-		every_cut_rule(judge, index, reading->event.time_ns);
+		every_cut_rule(judge, index, time_ns);
 		return;
 	}
 	key = key_of(judge, use, reading, NULL);
@@ -407,12 +424,16 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	 * process of the obligation ended before the event, a later process with the same number
 	 * recorded the event, which then does not meet the obligation.
 	 */
-	while (at != NONE && (judge->pending[at].key != key ||
-			      reading->event.time_ns > judge->pending[at].ended_ns ||
-			      is_over(use->rule, &judge->pending[at], reading->event.time_ns, 0)))
-		at = judge->pending[at].older;
-	if (at != NONE)
+	for (uint32_t at = judge->list[BY_KEY][list_of_key(index, key)]; at != NONE;
+	     at = judge->pending[at].by[BY_KEY].after) {
+		const struct pending *pending = &judge->pending[at];
+
+		if (pending->rule != index || pending->key != key || time_ns > pending->ended_ns ||
+		    is_over(use->rule, pending, time_ns, 0))
+			continue;
 		remove_pending(judge, index, at);
+		return;
+	}
 }
 
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns)

@@ -38,7 +38,8 @@ struct judge {
 	 * element of the list of its open obligations
 	 */
 	uint32_t free, *first, *last;
-	uint32_t *of_pid; /* the first obligations of the lists of processes: every.c */
+	/* the first obligations of the lists of processes and of the lists of keys: every.c */
+	uint32_t *list[2];
 	uint32_t fresh; /* pending[fresh] and the elements behind it have never been used */
 	/*
 	 * for each rule: the filter excludes the event that must follow
