@@ -286,6 +286,31 @@ check "the new one is in its place" event_is posixtrace.ptl 'sh -c exit 0 third'
 check "there are no others" test "$(ls posixtrace.* | wc -l)" -eq 2
 record 0 -o other.ptl true
 check "another name is another log" is_sound other.ptl
+for file in precious '' link folder; do
+	rm -rf posixtrace.*
+	echo precious >other
+	case $file in
+	link) ln -s other posixtrace.ptl.old ;;
+	folder) mkdir posixtrace.ptl.old ;;
+	*) printf %s "$file" >posixtrace.ptl.old ;;
+	esac
+	record 0 sh -c 'exit 0 first'
+	cp posixtrace.ptl before
+	if test -z "$file"; then
+		record 0 true
+		check "an empty file is replaced by the log before" cmp posixtrace.ptl.old before
+		continue
+	fi
+	ls -ld posixtrace.ptl.old >listed
+	record 125 sh -c "echo >$tmp/ran"
+	check "$file: a file .old that is no log is not replaced" has err \
+		'^posixtrace: posixtrace.ptl.old: the file exists and is not a log, so posixtrace.ptl cannot get this name; '
+	check "$file: then nothing is run" test ! -e ran
+	check "$file: the log before keeps its name" cmp posixtrace.ptl before
+	record 0 --force true
+	check "$file: --force does not use that name" sh -c 'ls -ld posixtrace.ptl.old | cmp - listed'
+done
+rm -rf posixtrace.ptl.old
 
 # Events of the program itself, from its first on, and of children.
 puppet() { # COMMANDS OPTION...

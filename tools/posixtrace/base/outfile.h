@@ -16,7 +16,8 @@
 enum outfile_mode { /* the treatment of an existing file */
 	OUTFILE_REFUSE,
 	OUTFILE_REPLACE, /* --force */
-	OUTFILE_AGE     /* it is renamed to PATH.old; an older PATH.old is lost */
+	/* it is renamed to PATH.old; an older PATH.old is lost, so the caller examines it before */
+	OUTFILE_AGE
 };
 
 struct outfile {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@
 #include "live/rotation.h"
 #include "live/trap_late.h"
 #include "live/untraced.h"
+#include "log/logfile.h"
 #include "log/losses.h"
 
 #define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
@@ -557,11 +559,39 @@ static int trace_to_end(struct run *run)
 }
 
 /*
+ * An existing file gets the name LOG.old, and replaces an older log of that name. Returns false
+ * after it printed that a file with this name is not a log.
+ */
+static bool may_age(const char *path)
+{
+	struct stat st;
+	bool may = true;
+	char *old;
+
+	if (lstat(path, &st))
+		return true;
+	if (asprintf(&old, "%s.old", path) < 0) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	if (!lstat(old, &st))
+		may = S_ISREG(st.st_mode) && (!st.st_size || logfile_is_log(old));
+	if (!may)
+		say("%s: the file exists and is not a log, so %s cannot get this name; give "
+		    "another name after -o, or --force", old, path);
+	free(old);
+	return may;
+}
+
+/*
  * Creates the file of the log. The file gets its final name only in trace_to_end(), so if nothing
  * can be traced, an old log is not changed.
  */
 static int create_log(struct run *run)
 {
+	if (!run->record->force && !rotation_is_wanted(&run->plan->rotate) &&
+	    !may_age(run->plan->path))
+		return TOOL_FAILURE;
 	return rotation_create(&run->rotation, &run->file, run->plan,
 			       run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
 }
