@@ -217,15 +217,17 @@ END
 	folder() {
 		sed -n "s/^$1 = //p" "$build/tools/posixtrace/Makefile" | tr '()' '{}'
 	}
-	for name in prefix exec_prefix bindir libdir pkglibdir; do
+	for name in prefix exec_prefix bindir libdir libexecdir pkglibdir; do
 		eval "$name=\"$(folder $name)\""
 	done
-	case $bindir:$pkglibdir in
-	"$prefix"/*:"$prefix"/*)
+	case $bindir:$libexecdir:$pkglibdir in
+	"$prefix"/*:"$prefix"/*:"$prefix"/*)
 		moved=$tmp/moved
 		moved_tool=$moved${bindir#"$prefix"}/posixtrace
 		beside=$moved${pkglibdir#"$prefix"}
-		mkdir -p "${moved_tool%/*}" "$beside"
+		guardian=posixtrace-guardian
+		mkdir -p "${moved_tool%/*}" "$moved${libexecdir#"$prefix"}" "$beside"
+		cp "$build/lib/$guardian" "$moved${libexecdir#"$prefix"}"
 		cp "$posixtrace" "$moved_tool"
 		cp "$shim" "$beside"
 		if test ! -e "$pkglibdir/${shim##*/}"; then
@@ -235,6 +237,15 @@ END
 			check "its calls are recorded" test "$("$posixtrace" dump -e 'process.*' moved.ptl | wc -l)" -gt 0
 			"$moved_tool" doctor >out 2>err
 			check "doctor names this library" has out "preload library .*$beside/${shim##*/}$"
+			if test ! -e "$libexecdir/$guardian"; then
+				start "$moved_tool" record -q -o killed.ptl sh -c 'echo $$ >child; exec sleep 1000000'
+				until_true test -s child -a -e killed.ptl
+				kill -KILL $pid
+				wait $pid 2>/dev/null
+				kill "$(cat child)"
+				run 0 verify killed.ptl
+				check "its guardian completes the log of a killed recorder" has out ': sound: '
+			fi
 			# Another user may have made the folder beside that of the program.
 			for other in "$beside" "$beside/${shim##*/}"; do
 				test "$(id -u)" -eq 0 && chown nobody "$other" || continue

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/moved.h"
 #include "base/nearest.h"
 #include "base/out.h"
 #include "base/say.h"
@@ -19,6 +21,9 @@
 # include "fetch/fetch.h"
 #endif
 
+#ifndef GUARDIAN_PATH
+# define GUARDIAN_PATH ""
+#endif
 #ifndef PACKAGE_VERSION
 /* A build by hand, without configure, has no version. */
 # define PACKAGE_VERSION "unknown"
@@ -169,6 +174,19 @@ static int run_command(int argc, char **argv)
 	return command->run(argc - 1, argv + 1);
 }
 
+/*
+ * The library starts the guardians of logs, and looks for their program only at the configured
+ * path. In an installation that was moved, the environment names the program, also for the library
+ * in the programs that this tool starts.
+ */
+static void find_guardian(void)
+{
+	char path[PATH_MAX];
+
+	if (access(GUARDIAN_PATH, X_OK) && moved_find(GUARDIAN_PATH, X_OK, path))
+		setenv("POSIXTRACE_GUARDIAN", path, 0);
+}
+
 int main(int argc, char **argv)
 {
 	int status;
@@ -177,6 +195,7 @@ int main(int argc, char **argv)
 	setlocale(LC_NUMERIC, "C"); /* numbers have a decimal point in every language */
 	text_init();
 	truncated_survive();
+	find_guardian();
 	/*
 	 * The files of the folder log may not include headers of convert. Therefore logfile.c calls
 	 * fmt_foreign_name() of convert by this pointer. The function returns the name of a foreign

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/moved.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "base/say.h"
@@ -21,10 +22,9 @@
 #include "live/process.h"
 #include "../../../lib/preload/types.h" /* entries of the list of families */
 
-/* configure defines the path of the installed library, and the folder of the installed program. */
+/* configure defines the path of the installed library. */
 #ifndef PRELOAD_PATH
 # define PRELOAD_PATH ""
-# define PROGRAM_FOLDER ""
 #endif
 #define BUILT "/lib/.libs/libposixtrace-preload.so"
 
@@ -54,66 +54,17 @@ static const char *find_built(void)
 	return NULL;
 }
 
-/* Returns whether a file or folder belongs to a user, or to root. */
-static bool belongs_to(const char *path, uid_t user)
-{
-	struct stat st;
-
-	return !stat(path, &st) && (st.st_uid == user || !st.st_uid);
-}
-
-/*
- * Returns the library of an installation that was moved to another folder as a whole, or NULL. The
- * program and the library of such an installation still have the same position relative to each
- * other. So the function replaces the end of the program's path, from the folder in which the two
- * configured paths begin to differ.
- *
- * If the program is in a folder such as /tmp/bin, any user can make a folder /tmp/lib. So the
- * library and its folder must belong to the owner of the program or to root.
- */
-static const char *find_moved(void)
-{
-	static const char program[] = PROGRAM_FOLDER "/", library[] = PRELOAD_PATH;
-	static char path[PATH_MAX];
-	char own[PATH_MAX], beside[sizeof(own) + sizeof(library)];
-	size_t common = 0, len, tail; /* "common" is the length of the common folder, without / */
-	const ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	struct stat st;
-	bool is_trusted;
-
-	for (size_t i = 0; program[i] && program[i] == library[i]; i++)
-		if (program[i] == '/')
-			common = i;
-	own[got > 0 ? got : 0] = '\0';
-	if (!strrchr(own, '/') || *library != '/' || stat("/proc/self/exe", &st))
-		return NULL;
-	len = (size_t)(strrchr(own, '/') + 1 - own);
-	tail = strlen(program + common);
-	if (len < tail || memcmp(own + len - tail, program + common, tail))
-		return NULL;
-	snprintf(beside, sizeof(beside), "%.*s%s", (int)(len - tail), own, library + common);
-	/* Without symbolic links, no other user can replace the library after the check. */
-	if (!realpath(beside, path) || access(path, R_OK) || !belongs_to(path, st.st_uid))
-		return NULL;
-	*strrchr(path, '/') = '\0';
-	is_trusted = belongs_to(path, st.st_uid);
-	path[strlen(path)] = '/';
-	return is_trusted ? path : NULL;
-}
-
 const char *preload_find(void)
 {
 	/* The environment variable serves tests and unusual installations. */
-	const char *path = getenv("POSIXTRACE_PRELOAD"), *moved;
+	const char *path = getenv("POSIXTRACE_PRELOAD");
+	static char moved[PATH_MAX];
 
 	if (!path)
 		path = find_built();
-	if (!path) {
-		path = PRELOAD_PATH;
-		moved = access(path, R_OK) ? find_moved() : NULL;
-		if (moved)
-			path = moved;
-	}
+	if (!path)
+		path = access(PRELOAD_PATH, R_OK) && moved_find(PRELOAD_PATH, R_OK, moved) ?
+			       moved : PRELOAD_PATH;
 	/* ld.so(8) separates the names in LD_PRELOAD by these characters and knows no escapes. */
 	if (strpbrk(path, ": ")) {
 		say("%s: cannot be preloaded: there is a space or a colon in its name", path);
