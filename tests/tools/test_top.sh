@@ -70,6 +70,43 @@ check "a signal ends it well" test $? -eq 0
 ("$posixtrace" top -p "$target" -b -d 50ms; echo $? >"$tmp/status") | head -n 1 >"$tmp/out"
 check "top fails if its reader goes away" test "$(cat "$tmp/status")" -ne 0
 
+# The number of a child that has ended belongs to another process later.
+cat >"$tmp/reuse.sh" <<'END'
+cd "$2" || exit
+until_true() {
+	tries=1200
+	until "$@" >/dev/null 2>&1; do
+		test $((tries -= 1)) -gt 0 || exit
+		sleep 0.05
+	done
+}
+mkfifo gate end
+sh -c 'read line <gate; (exit 0) & echo $! >child; wait; read line <end' &
+target=$!
+"$1" top -p $target -b -d 100ms --trace=process >pages 2>said &
+tracer=$!
+until_true grep '^process ' pages
+echo >gate
+until_true test -s child
+read -r child <child
+until_true grep " $child  *$child\( \|\$\)" pages
+echo $((child - 1)) >/proc/sys/kernel/ns_last_pid
+sleep 1000000 &
+echo $! >later
+pages=$(grep -c '^process ' pages)
+until_true sh -c "test \$(grep -c '^process ' pages) -gt $((pages + 2))"
+kill -TERM $tracer
+wait $tracer
+END
+if has_shim && unshare -pf --mount-proc sh -c 'echo 100 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
+	tool=$posixtrace
+	case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+	(LD_LIBRARY_PATH=$(cd "${top_builddir:-..}/lib/.libs" && pwd) unshare -pf --mount-proc sh "$tmp/reuse.sh" "$tool" "$tmp")
+	check "a process has the number of the child" cmp "$tmp/child" "$tmp/later"
+	check "it is not shown as the child" lacks pages "  sleep$"
+	check "the child is shown" has pages " $(cat "$tmp/child")  *$(cat "$tmp/child")"
+fi
+
 # States of threads: a thread that never runs, and threads that run as often as they can.
 "${top_builddir:-..}/tests/tools/states" &
 states=$!

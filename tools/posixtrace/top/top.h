@@ -98,6 +98,16 @@ struct top_state {
 struct top_states {
 	struct top_state *state;  /* sorted by process and thread */
 	size_t count;
+	/*
+	 * The children that have events. After the end of a child the kernel gives its number to
+	 * another process, so a child is recognized by the time when it began, in clock ticks after
+	 * boot; 0: it had ended at the first look.
+	 */
+	struct top_child {
+		pid_t pid;
+		unsigned long long start;
+	} *child;
+	size_t children;
 };
 
 /*
@@ -106,6 +116,12 @@ struct top_states {
  * does not count, threads are missing.
  */
 void top_states_look(struct top_states *states, pid_t pid, const struct top *top);
+
+/*
+ * Returns whether the number still belonged to a child of top_states_look() at the last look, and
+ * not to a later process.
+ */
+bool top_states_has_child(const struct top_states *states, pid_t pid);
 
 /* Returns the state of a thread, or NULL. The pointer is valid until the next look. */
 const struct top_state *top_states_find(const struct top_states *states, pid_t pid, pid_t tid);

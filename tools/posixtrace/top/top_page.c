@@ -246,6 +246,13 @@ static bool read_name(const struct row *row, char name[PROCESS_NAME_BYTES])
 	return true;
 }
 
+/* Returns whether the thread's numbers in the events are those of the thread in /proc. */
+static bool has_number(const struct top_source *source, const struct row *row)
+{
+	return row->state || (source->pid && row->thread.pid == source->pid) ||
+	       top_states_has_child(&source->states, row->thread.pid);
+}
+
 /*
  * Writes the name of a thread. For a thread of a log, or a thread that has ended, writes the last
  * name that the trace has of it, if there is one.
@@ -256,7 +263,7 @@ static void put_thread_name(const struct top_source *source, const struct row *r
 	struct posix_trace_object_np object;
 	char name[PROCESS_NAME_BYTES];
 
-	if (source->pid && read_name(row, name))
+	if (has_number(source, row) && read_name(row, name))
 		put_name(name);
 	else if (thread_name_find(source->trid, thread->pid, thread->handle, INT64_MAX, &object))
 		put_name(object.name);

@@ -133,6 +133,38 @@ static void add_process(struct top_states *next, const struct top_states *before
 	closedir(folder);
 }
 
+bool top_states_has_child(const struct top_states *states, pid_t pid)
+{
+	for (size_t i = 0; i < states->children; i++)
+		if (states->child[i].pid == pid)
+			return states->child[i].start != 0;
+	return false;
+}
+
+/*
+ * Returns whether the number belongs to the child that recorded the events. The first look at a
+ * child notes when the process began. Without memory for that, the child counts as ended.
+ */
+static bool is_same_child(struct top_states *states, pid_t pid)
+{
+	struct procfile_stat stat;
+	struct top_child *child = NULL;
+
+	for (size_t i = 0; i < states->children && !child; i++)
+		if (states->child[i].pid == pid)
+			child = &states->child[i];
+	if (!child) {
+		if (!vec_grow(&states->child, states->children, 1))
+			return false;
+		child = &states->child[states->children++];
+		child->pid = pid;
+		child->start = procfile_stat(pid, &stat) ? stat.start : 0;
+	} else if (child->start && (!procfile_stat(pid, &stat) || stat.start != child->start)) {
+		child->start = 0;
+	}
+	return child->start != 0;
+}
+
 void top_states_look(struct top_states *states, pid_t pid, const struct top *top)
 {
 	struct top_states next = { .state = NULL };
@@ -151,17 +183,19 @@ void top_states_look(struct top_states *states, pid_t pid, const struct top *top
 
 		for (size_t j = next.count; j > 0 && !is_there; j--)
 			is_there = next.state[j - 1].pid == child;
-		if (!is_there)
+		if (!is_there && is_same_child(states, child))
 			add_process(&next, states, child, child);
 	}
 	if (next.count)
 		qsort(next.state, next.count, sizeof(*next.state), order_states);
 	free(states->state);
-	*states = next;
+	states->state = next.state;
+	states->count = next.count;
 }
 
 void top_states_fini(struct top_states *states)
 {
 	free(states->state);
+	free(states->child);
 	memset(states, 0, sizeof(*states));
 }
