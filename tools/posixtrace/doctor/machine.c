@@ -452,18 +452,23 @@ static void examine_perf(doctor_report *report)
 }
 
 /* Returns the advice for a reason why tracefs cannot be used. */
-static const char *tracefs_advice(const char *why)
+static const char *tracefs_advice(enum kernel_refusal refusal)
 {
-	if (strcmp(why, "it is not mounted") == 0)
+	switch (refusal) {
+	case KERNEL_REFUSAL_MOUNT:
 		return MOUNT_TRACEFS;
-	if (strcmp(why, "no permission") == 0)
+	case KERNEL_REFUSAL_PERMISSION:
 		return "run as root";
-	if (strcmp(why, "it is read-only") == 0)
+	case KERNEL_REFUSAL_READ_ONLY:
 		return "as root: mount -o remount,rw /sys/kernel/tracing";
-	if (strcmp(why, "this is not the first PID namespace") == 0)
+	case KERNEL_REFUSAL_NAMESPACE:
 		return OUTSIDE;
-	if (strcmp(why, "this build lacks libtracefs") == 0)
+	case KERNEL_REFUSAL_BUILD:
 		return "build posixtrace with it: see configure";
+	case KERNEL_REFUSAL_INSTANCES:
+	case KERNEL_REFUSAL_NONE:
+		break;
+	}
 	return "use a kernel with CONFIG_TRACING";
 }
 
@@ -475,10 +480,10 @@ static const char *tracefs_advice(const char *why)
 static void examine_tracefs(doctor_report *report)
 {
 #ifdef HAVE_TRACEFS
-	const char *why = kernel_instance_refusal();
+	const enum kernel_refusal refusal = kernel_instance_refusal();
 	struct kernel_swept swept = kernel_instance_sweep();
 #else
-	const char *why = "this build lacks libtracefs";
+	const enum kernel_refusal refusal = KERNEL_REFUSAL_BUILD;
 	struct { unsigned removed, alive, unknown; } swept = { 0, 0, 0 };
 #endif
 	char text[64] = "";
@@ -486,10 +491,10 @@ static void examine_tracefs(doctor_report *report)
 	if (swept.removed)
 		snprintf(text, sizeof(text), "; %u left by killed recordings removed",
 			 swept.removed);
-	if (why)
-		doctor_say(report, "tracefs", DOCTOR_LIMITED, tracefs_advice(why),
+	if (refusal)
+		doctor_say(report, "tracefs", DOCTOR_LIMITED, tracefs_advice(refusal),
 			   "%s: no record --kernel, and --sched does not know who woke a thread",
-			   why);
+			   kernel_refusal_text(refusal));
 	else if (swept.unknown)
 		doctor_say(report, "tracefs", DOCTOR_LIMITED,
 			   "rmdir /sys/kernel/tracing/instances/posixtrace-*, if their recordings "

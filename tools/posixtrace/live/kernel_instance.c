@@ -106,20 +106,20 @@ struct kernel_swept kernel_instance_sweep(void)
  * first asks whether tracefs is mounted. The kernel's list of threads has numbers of the first PID
  * namespace, so this process must be in that namespace.
  */
-const char *kernel_instance_refusal(void)
+enum kernel_refusal kernel_instance_refusal(void)
 {
 	const char *path = NULL;
 	char folder[256];
 
 	if (tracefs_tracing_dir_is_mounted(false, &path) <= 0 || !path)
-		return "it is not mounted";
+		return KERNEL_REFUSAL_MOUNT;
 	snprintf(folder, sizeof(folder), "%s/instances", path);
 	if (access(folder, R_OK | W_OK | X_OK) != 0)
-		return errno == EACCES || errno == EPERM ? "no permission" :
-		       errno == EROFS ? "it is read-only" : "it has no instances";
+		return errno == EACCES || errno == EPERM ? KERNEL_REFUSAL_PERMISSION :
+		       errno == EROFS ? KERNEL_REFUSAL_READ_ONLY : KERNEL_REFUSAL_INSTANCES;
 	if (own_space() != FIRST_SPACE)
-		return "this is not the first PID namespace";
-	return NULL;
+		return KERNEL_REFUSAL_NAMESPACE;
+	return KERNEL_REFUSAL_NONE;
 }
 
 struct tracefs_instance *kernel_instance_make(void)

@@ -14,11 +14,34 @@
 
 struct tracefs_instance;
 
-/*
- * Finds out whether this process may use tracefs. Returns NULL, or the reason why not. The text is
- * a constant.
- */
-const char *kernel_instance_refusal(void);
+/* The reasons why this process cannot use tracefs. */
+enum kernel_refusal {
+	KERNEL_REFUSAL_NONE,
+	KERNEL_REFUSAL_BUILD,      /* the tool was built without libtracefs */
+	KERNEL_REFUSAL_MOUNT,
+	KERNEL_REFUSAL_PERMISSION,
+	KERNEL_REFUSAL_READ_ONLY,
+	KERNEL_REFUSAL_INSTANCES,  /* the kernel lacks them */
+	KERNEL_REFUSAL_NAMESPACE
+};
+
+/* Returns the reason in words, a constant, or NULL for KERNEL_REFUSAL_NONE. */
+static inline const char *kernel_refusal_text(enum kernel_refusal refusal)
+{
+	static const char *const text[] = {
+		[KERNEL_REFUSAL_BUILD] = "this build lacks libtracefs",
+		[KERNEL_REFUSAL_MOUNT] = "it is not mounted",
+		[KERNEL_REFUSAL_PERMISSION] = "no permission",
+		[KERNEL_REFUSAL_READ_ONLY] = "it is read-only",
+		[KERNEL_REFUSAL_INSTANCES] = "it has no instances",
+		[KERNEL_REFUSAL_NAMESPACE] = "this is not the first PID namespace",
+	};
+
+	return text[refusal];
+}
+
+/* Finds out whether this process may use tracefs. */
+enum kernel_refusal kernel_instance_refusal(void);
 
 /* Makes an instance of this process. Returns NULL, with errno, if the kernel refuses. */
 struct tracefs_instance *kernel_instance_make(void);

@@ -488,7 +488,7 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 	struct kernel_trace *trace;
 	int err = 0;
 
-	*why = kernel_instance_refusal();
+	*why = kernel_refusal_text(kernel_instance_refusal());
 	if (*why)
 		return EPERM;
 	trace = kernel->trace = calloc(1, sizeof(*trace));
