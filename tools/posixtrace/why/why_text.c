@@ -989,7 +989,8 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 			   "namespaces of their own: their\ndescriptors are not distinguished.\n",
 			   (int)lives_shared(history));
 	if (history->dropped)
-		out_printf(out, "%llu call%s did not fit into memory.\n",
+		out_printf(out, "Only the first %u calls were examined: the time of %llu further "
+			   "call%s counts as time\nwithout a call.\n", (unsigned)HISTORY_CALLS,
 			   (unsigned long long)history->dropped, text_plural(history->dropped));
 	if (is_cut)
 		out_str(out, "Some chains are longer than shown: a limit was reached.\n");
