@@ -154,6 +154,31 @@ bool procfile_program(pid_t pid, char *path, size_t bytes)
 	return true;
 }
 
+DIR *procfile_threads(pid_t pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return opendir(path);
+}
+
+pid_t procfile_next_thread(DIR *threads)
+{
+	const struct dirent *entry;
+	pid_t tid = 0;
+
+	/* The names . and .. are no numbers. */
+	while (threads && tid <= 0 && (entry = readdir(threads)))
+		tid = (pid_t)atoi(entry->d_name);
+	return tid > 0 ? tid : 0;
+}
+
+void procfile_end_threads(DIR *threads)
+{
+	if (threads)
+		closedir(threads);
+}
+
 bool procfile_has_ended(pid_t pid)
 {
 	const int saved = errno;

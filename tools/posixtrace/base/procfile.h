@@ -8,6 +8,7 @@
 #ifndef POSIXTRACE_BASE_PROCFILE_H
 #define POSIXTRACE_BASE_PROCFILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,6 +75,15 @@ bool procfile_program(pid_t pid, char *path, size_t bytes);
  * that has ended and for which its parent has not waited. errno is unchanged.
  */
 bool procfile_has_ended(pid_t pid);
+
+/*
+ * The threads of a process. procfile_threads() opens the list, or returns NULL and sets errno. Then
+ * procfile_next_thread() returns one number after the other, and 0 at the end. A thread that begins
+ * or ends meanwhile may be missing. The last two functions accept NULL, an empty list.
+ */
+DIR *procfile_threads(pid_t pid);
+pid_t procfile_next_thread(DIR *threads);
+void procfile_end_threads(DIR *threads);
 
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */

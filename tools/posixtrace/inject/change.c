@@ -12,7 +12,6 @@
  */
 #include "inject/change.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -272,26 +271,21 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 static enum pass stop_some(struct change *change, const char **why)
 {
 	enum pass pass = PASS_NONE_NEW;
-	struct dirent *entry;
-	char path[40];
-	DIR *folder;
+	DIR *threads = procfile_threads(change->target->pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)change->target->pid);
-	folder = opendir(path);
-	if (!folder) {
+	if (!threads) {
 		*why = errno == ENOENT || errno == ESRCH ? "it has ended" : say_strerror(errno);
 		return PASS_FAILED;
 	}
-	while (pass <= PASS_MORE && (entry = readdir(folder))) {
-		pid_t tid = (pid_t)atoi(entry->d_name);
-
-		if (tid && !is_stopped(change, tid)) {
+	while (pass <= PASS_MORE && (tid = procfile_next_thread(threads))) {
+		if (!is_stopped(change, tid)) {
 			enum pass one = stop_one(change, tid, why);
 
 			pass = one > pass ? one : pass;
 		}
 	}
-	closedir(folder);
+	procfile_end_threads(threads);
 	return pass;
 }
 
@@ -302,20 +296,13 @@ static enum pass stop_some(struct change *change, const char **why)
  */
 static bool any_must_wait(const struct change *change)
 {
-	struct dirent *entry;
+	DIR *threads = procfile_threads(change->target->pid);
 	bool waits = false;
-	char path[40];
-	DIR *folder;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)change->target->pid);
-	folder = opendir(path);
-	while (folder && !waits && (entry = readdir(folder))) {
-		pid_t tid = (pid_t)atoi(entry->d_name);
-
-		waits = tid && must_wait(change->target->pid, tid);
-	}
-	if (folder)
-		closedir(folder);
+	while (!waits && (tid = procfile_next_thread(threads)))
+		waits = must_wait(change->target->pid, tid);
+	procfile_end_threads(threads);
 	return waits;
 }
 

@@ -9,7 +9,6 @@
  */
 #include "inject/inject.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -196,12 +195,12 @@ static int by_rank(const void *a, const void *b)
  */
 static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err)
 {
+	struct candidate one;
 	char path[40];
-	struct dirent *entry;
 	size_t count = 0;
 	bool is_alone;
 	struct stat st;
-	DIR *folder;
+	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	/*
@@ -209,19 +208,15 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 	 * "."). So the folder of a process with one thread has 3 links.
 	 */
 	is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
-	folder = opendir(path);
-	*err = folder || errno == ENOENT || errno == ESRCH ? 0 : errno;
-	while (folder && (entry = readdir(folder))) {
-		struct candidate one = { (pid_t)atoi(entry->d_name), SAFE_NOT };
-
-		if (one.tid)
-			one.rank = safe_look(pid, one.tid, is_alone);
+	threads = procfile_threads(pid);
+	*err = threads || errno == ENOENT || errno == ESRCH ? 0 : errno;
+	while ((one.tid = procfile_next_thread(threads))) {
+		one.rank = safe_look(pid, one.tid, is_alone);
 		if (one.rank == SAFE_NOT || !vec_grow(candidates, count, 1))
 			continue;
 		(*candidates)[count++] = one;
 	}
-	if (folder)
-		closedir(folder);
+	procfile_end_threads(threads);
 	if (count)
 		qsort(*candidates, count, sizeof(**candidates), by_rank);
 	return count;

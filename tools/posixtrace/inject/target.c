@@ -604,16 +604,12 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
  */
 static int open_by_thread(struct target *target)
 {
-	struct dirent *entry;
-	char path[40];
+	DIR *threads = procfile_threads(target->pid);
 	int err = 0;
-	DIR *folder;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
-	folder = opendir(path);
-	while (folder && !target->mappings.count && (entry = readdir(folder))) {
-		pid_t tid = (pid_t)atoi(entry->d_name);
-		int failed = tid ? mappings_read(&target->mappings, tid) : 0;
+	while (!target->mappings.count && (tid = procfile_next_thread(threads))) {
+		int failed = mappings_read(&target->mappings, tid);
 
 		if (!failed && target->mappings.count) {
 			target->memory = memory_open(target->pid, tid);
@@ -625,8 +621,7 @@ static int open_by_thread(struct target *target)
 			err = failed == ESRCH || failed == ENOENT ? err : failed;
 		}
 	}
-	if (folder)
-		closedir(folder);
+	procfile_end_threads(threads);
 	return target->mappings.count ? 0 : err;
 }
 

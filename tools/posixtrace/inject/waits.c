@@ -2,7 +2,6 @@
 /* waits.c - reads states and system calls of threads from /proc. */
 #include "inject/waits.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -60,17 +59,14 @@ struct waits {
  */
 static bool find_uninterruptible(pid_t pid, struct waits *waits)
 {
-	struct dirent *entry;
 	bool is_found = false, is_final = false;
-	char path[40];
-	DIR *folder;
+	DIR *threads = procfile_threads(pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	folder = opendir(path);
-	while (folder && !is_final && (entry = readdir(folder))) {
-		struct waits one = { .tid = (pid_t)atoi(entry->d_name) };
+	while (!is_final && (tid = procfile_next_thread(threads))) {
+		struct waits one = { .tid = tid };
 
-		if (!one.tid || !is_uninterruptible(pid, one.tid))
+		if (!is_uninterruptible(pid, tid))
 			continue;
 		one.place = procfile_call(pid, one.tid, &one.call);
 		is_final = one.place == PROCFILE_IN_CALL && is_vfork(&one.call);
@@ -78,8 +74,7 @@ static bool find_uninterruptible(pid_t pid, struct waits *waits)
 			*waits = one;
 		is_found = true;
 	}
-	if (folder)
-		closedir(folder);
+	procfile_end_threads(threads);
 	return is_found;
 }
 

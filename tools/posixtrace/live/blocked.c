@@ -8,7 +8,6 @@
  */
 #include "live/blocked.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/futex.h>
@@ -81,21 +80,16 @@ static void add_thread(struct look *look, pid_t pid, pid_t tid)
 static void walk_process(struct look *look, pid_t pid, int depth)
 {
 	char path[64], text[PROCFILE_BYTES];
-	const struct dirent *entry;
-	DIR *folder;
+	DIR *threads = depth && look->processes < PROCESSES ? procfile_threads(pid) : NULL;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	folder = depth && look->processes < PROCESSES ? opendir(path) : NULL;
-	if (!folder)
+	if (!threads)
 		return;
 	look->process[look->processes++] = pid;
-	while (look->threads < THREADS && (entry = readdir(folder))) {
-		const pid_t tid = (pid_t)atoi(entry->d_name);
+	while (look->threads < THREADS && (tid = procfile_next_thread(threads))) {
 		char *at = text, *end;
 		long child;
 
-		if (tid <= 0)
-			continue;
 		add_thread(look, pid, tid);
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
 		if (!procfile_read(path, text, sizeof(text)))
@@ -103,7 +97,7 @@ static void walk_process(struct look *look, pid_t pid, int depth)
 		for (; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
 			walk_process(look, (pid_t)child, depth - 1);
 	}
-	closedir(folder);
+	procfile_end_threads(threads);
 }
 
 /* ------------------------------------------------------------------ the object of a call */

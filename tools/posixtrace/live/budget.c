@@ -26,7 +26,6 @@
  */
 #include "live/budget.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -134,29 +133,25 @@ static uint64_t ticks_of_children(pid_t pid, pid_t tid, int depth)
 static uint64_t ticks_of(pid_t pid, int depth)
 {
 	struct procfile_stat stat;
-	char path[64];
 	uint64_t ticks;
-	DIR *folder;
+	DIR *threads;
 
 	if (!procfile_stat(pid, &stat))
 		return 0;
 	ticks = stat.ticks;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	folder = depth > 0 ? opendir(path) : NULL;
-	if (!folder)
-		return ticks;
+	threads = depth > 0 ? procfile_threads(pid) : NULL;
 	/*
 	 * The kernel lists a child with the thread that created it, so the children of all threads
 	 * are added.
 	 */
 	for (int i = 0; i < MOST_THREADS; i++) {
-		const struct dirent *entry = readdir(folder);
+		const pid_t tid = procfile_next_thread(threads);
 
-		if (!entry)
+		if (!tid)
 			break;
-		ticks += ticks_of_children(pid, atoi(entry->d_name), depth);
+		ticks += ticks_of_children(pid, tid, depth);
 	}
-	closedir(folder);
+	procfile_end_threads(threads);
 	return ticks;
 }
 

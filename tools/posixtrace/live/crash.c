@@ -9,7 +9,6 @@
  */
 #include "live/crash.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -329,18 +328,12 @@ static bool put_step(void *arg, const struct unwind_step *step)
 /* Stores the threads of a process in tid. Returns their number, at most THREADS_MAX. */
 static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
 {
-	const struct dirent *entry;
+	DIR *threads = procfile_threads(pid);
 	size_t count = 0;
-	char path[40];
-	DIR *folder;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	folder = opendir(path);
-	while (folder && count < THREADS_MAX && (entry = readdir(folder)))
-		if (*entry->d_name != '.')
-			tid[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
-	if (folder)
-		closedir(folder);
+	while (count < THREADS_MAX && (tid[count] = procfile_next_thread(threads)))
+		count++;
+	procfile_end_threads(threads);
 	return count;
 }
 

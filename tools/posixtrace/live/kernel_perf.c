@@ -4,7 +4,6 @@
  *
  * The kernel writes into one memory for each CPU.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/perf.h"
+#include "base/procfile.h"
 #include "base/vec.h"
 #include "live/kernel_copies.h"
 #include "live/kernel_frames.h"
@@ -178,26 +178,19 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
  */
 static int open_process(struct kernel *kernel, pid_t pid)
 {
-	char path[40];
-	struct dirent *entry;
-	DIR *folder;
+	DIR *threads = procfile_threads(pid);
 	int err = 0;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	/*
 	 * Threads that these threads start later are recorded, too, because of the attribute
 	 * inherit.
 	 */
-	folder = opendir(path);
-	if (!folder)
+	if (!threads)
 		return errno;
-	while (!err && (entry = readdir(folder))) {
-		pid_t tid = (pid_t)atoi(entry->d_name);
-
-		if (tid > 0)
-			err = open_thread(kernel, tid, false);
-	}
-	closedir(folder);
+	while (!err && (tid = procfile_next_thread(threads)))
+		err = open_thread(kernel, tid, false);
+	procfile_end_threads(threads);
 	return err;
 }
 

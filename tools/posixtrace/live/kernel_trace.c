@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <dirent.h>
 #include <fnmatch.h>
 #include <tracefs.h>
 #include <kbuffer.h>
@@ -243,30 +242,27 @@ static bool add_thread(struct kernel *kernel, pid_t tid)
  */
 static bool add_threads(struct kernel *kernel)
 {
-	char path[40];
 	bool is_new = true;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)kernel->pid);
 	while (is_new) {
-		DIR *folder = opendir(path);
-		struct dirent *entry;
+		DIR *threads = procfile_threads(kernel->pid);
+		pid_t tid;
 
 		is_new = false;
-		if (!folder)
+		if (!threads)
 			return false;
-		while ((entry = readdir(folder))) {
-			pid_t tid = (pid_t)atoi(entry->d_name);
+		while ((tid = procfile_next_thread(threads))) {
 			const struct kernel_task *task = kernel_find_task(kernel, tid);
 
-			if (tid <= 0 || (task && task->is_traced))
+			if (task && task->is_traced)
 				continue;
 			is_new = true;
 			if (!add_thread(kernel, tid)) {
-				closedir(folder);
+				procfile_end_threads(threads);
 				return false;
 			}
 		}
-		closedir(folder);
+		procfile_end_threads(threads);
 	}
 	return true;
 }

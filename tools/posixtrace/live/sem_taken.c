@@ -5,13 +5,13 @@
  */
 #include "live/sem_taken.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "inject/elf.h"
 #include "inject/memory.h"
 #include "../../../lib/preload/sem_taker.h"
@@ -45,24 +45,18 @@ static uint64_t find_notes(pid_t pid, int memory)
  */
 static pid_t find_thread(pid_t pid, uint64_t address)
 {
-	const struct dirent *entry;
-	char path[40];
-	pid_t found = 0;
-	DIR *folder;
+	DIR *threads = procfile_threads(pid);
+	pid_t found = 0, tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	folder = opendir(path);
-	while (folder && !found && (entry = readdir(folder))) {
-		const pid_t tid = (pid_t)atoi(entry->d_name);
+	while (!found && (tid = procfile_next_thread(threads))) {
 		void *list = NULL;
 		size_t bytes;
 
-		if (tid > 0 && !syscall(SYS_get_robust_list, tid, &list, &bytes) && list &&
+		if (!syscall(SYS_get_robust_list, tid, &list, &bytes) && list &&
 		    (uint64_t)(uintptr_t)list - address < THREAD_BYTES)
 			found = tid;
 	}
-	if (folder)
-		closedir(folder);
+	procfile_end_threads(threads);
 	return found;
 }
 

@@ -13,7 +13,6 @@
  * latest at its next clock tick. A wait that goes on is only known in one case: the thread was
  * ready or running at both looks and did not get a processor between them.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,20 +108,13 @@ static void divide_time(struct top_state *now, const struct top_state *before)
 static void add_process(struct top_states *next, const struct top_states *before, pid_t pid,
 			pid_t inner)
 {
-	const struct dirent *entry;
-	char path[64];
-	DIR *folder;
+	DIR *threads = procfile_threads(pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	folder = opendir(path);
-	if (!folder)
-		return;
-	while (next->count < THREADS && (entry = readdir(folder))) {
-		struct top_state state = { .pid = inner, .seen_pid = pid };
+	while (next->count < THREADS && (tid = procfile_next_thread(threads))) {
+		struct top_state state = { .pid = inner, .tid = tid, .seen_pid = pid,
+					   .seen_tid = tid };
 
-		state.tid = state.seen_tid = (pid_t)atoi(entry->d_name);
-		if (state.tid <= 0)
-			continue;
 		if (inner != pid)
 			state.tid = procfile_inner_id(pid, state.seen_tid);
 		if (!read_counts(&state) || !vec_grow(&next->state, next->count, 1))
@@ -130,7 +122,7 @@ static void add_process(struct top_states *next, const struct top_states *before
 		divide_time(&state, top_states_find(before, state.pid, state.tid));
 		next->state[next->count++] = state;
 	}
-	closedir(folder);
+	procfile_end_threads(threads);
 }
 
 bool top_states_has_child(const struct top_states *states, pid_t pid)
