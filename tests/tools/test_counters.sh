@@ -31,7 +31,7 @@ printf '%s\n' 'type cache ns age; @counter age' 'cache 5 5 1s 184467440737095516
 	"$compose" "$tmp/greatest.ptl" || exit 99
 run 0 stat "$tmp/greatest.ptl"
 check "the mean of the greatest value is this value" has out \
-	'^ *1  *\([0-9.]*s\)  *\1  *\1  *\1 cache age$'
+	'^ *1  *\([0-9.]*s\)  *\1  *\1  *\1  *cache age$'
 
 # --- Perfetto's trace processor
 

@@ -80,8 +80,8 @@ until_true() {
 		sleep 0.05
 	done
 }
-mkfifo gate end
-sh -c 'read line <gate; (exit 0) & echo $! >child; wait; read line <end' &
+mkfifo gate
+sh -c 'exec 3<>gate; read line <&3; (exit 0) & echo $! >child; wait; read line <&3' &
 target=$!
 "$1" top -p $target -b -d 100ms --trace=process >pages 2>said &
 tracer=$!

@@ -110,7 +110,8 @@ static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
 
 /*
  * Parses the schema. The level and the span from the source have priority over those from the
- * schema. If the text is not a schema, the type keeps the text but has no fields.
+ * schema. If the text is not a schema, the type keeps the text but has no fields. If memory is
+ * lacking, the flow stops.
  */
 static void read_schema(struct fmt_flow *flow, struct fmt_type *type)
 {
@@ -120,8 +121,11 @@ static void read_schema(struct fmt_flow *flow, struct fmt_type *type)
 	if (!type->schema || flow->schemas == SCHEMAS_MAX)
 		return;
 	schema = malloc(sizeof(*schema));
-	if (!schema)
+	if (!schema) {
+		/* The fields would be missing in the output. */
+		flow_answer(flow, ENOMEM);
 		return;
+	}
 	if (posix_trace_schema_parse_np(type->schema, schema)) {
 		free(schema);
 		return;

@@ -324,8 +324,8 @@ int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room
 	};
 
 	*more = false;
-	if (!walk_fields(&w, 0, layout->top, 0))
-		return -1;
+	if (!walk_fields(&w, 0, layout->top, 0) || w.schema.no_memory)
+		return w.schema.no_memory ? ETW_SCHEMA_NO_MEMORY : -1;
 	if (w.in_more) {
 		w.schema.room = room;
 		/* "more" needs a column too. */

@@ -237,13 +237,16 @@ static bool put_event(struct import *im, const struct etw_record *r)
 		.thread = r->tid,
 		.cpu = (int32_t)r->processor,
 	};
+	const char *text;
 
 	event.type = etw_types_of(&im->types, r, &event.data, &event.data_len);
 	if (!event.type)
 		return say_no_memory(im);
-	if (im->listing)
-		return etw_list(im->listing, r, event.type->name, etw_types_text(&im->types, r),
-				event.time_ns);
+	if (im->listing) {
+		text = etw_types_text(&im->types, r);
+		return text ? etw_list(im->listing, r, event.type->name, text, event.time_ns) :
+			      say_no_memory(im);
+	}
 	if (im->join ? !join_extension(im, r, &event) : !fmt_event(im->flow, &event))
 		return false;
 	if (im->spans && !etw_span_events_put(im->spans, r, event.time_ns))

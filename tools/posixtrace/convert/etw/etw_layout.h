@@ -113,9 +113,10 @@ const char *etw_map_name(const struct etw_map *map, uint64_t value);
 /*
  * Appends the fields to the schema's text, which has space for "room" bytes. At most "columns"
  * fields become columns of the schema. If a field does not fit, this field and all later fields
- * become one text field "more". Returns the number of columns without "more", or -1 for a
- * contradictory layout. Sets *more if the schema has "more".
+ * become one text field "more". Returns the number of columns without "more", -1 for a
+ * contradictory layout, or ETW_SCHEMA_NO_MEMORY. Sets *more if the schema has "more".
  */
+#define ETW_SCHEMA_NO_MEMORY (-2)
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
 

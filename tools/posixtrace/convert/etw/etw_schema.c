@@ -113,6 +113,7 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 		item.len = named;
 		maps = false;
 	}
+	s->no_memory |= item.no_memory;
 	fits = !item.no_memory && s->used + item.len + 2 <= s->room;
 	if (fits) {
 		memcpy(s->text + s->used, item.bytes, item.len);

@@ -9,12 +9,13 @@ struct etw_schema {
 	char *text;
 	size_t used, room;
 	unsigned map_names;     /* names of values so far */
+	bool no_memory;         /* a field was not added for this reason */
 };
 
 /*
  * Adds "TYPE NAME" and the names of values. If a field of the schema already has the name, a number
  * is appended to the name of the new field. Names of values are omitted if they do not fit. If
- * there is no room, adds nothing and returns false.
+ * there is no room or no memory, adds nothing and returns false.
  */
 bool etw_schema_add(struct etw_schema *schema, const char *type, const char *name,
 		    const struct etw_map *map);

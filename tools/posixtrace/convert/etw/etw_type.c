@@ -155,23 +155,23 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 }
 
 /*
- * Makes the schema of a described event. Returns false if there is no valid schema for the layout.
+ * Makes the schema of a described event. Returns 1, or 0 if there is no valid schema for the
+ * layout, or ETW_SCHEMA_NO_MEMORY.
  */
-static bool etw_type_describe(const struct etw_record *r, struct etw_type *made, char *schema,
+static int etw_type_describe(const struct etw_record *r, struct etw_type *made, char *schema,
 			      size_t size)
 {
-	struct posix_trace_schema_np *parsed = malloc(sizeof(*parsed));
+	static struct posix_trace_schema_np parsed; /* large */
 	size_t used, room = size - strlen(behind[r->kind]) - ATTRIBUTES_BYTES;
 	int columns = etw_layout_schema(made->layout, schema, room,
 					POSIX_TRACE_FIELDS_MAX_NP - BEHIND_FIELDS, &made->more);
-	bool good;
 
 	made->columns = columns < 0 ? 0 : (unsigned)columns;
 	used = strlen(schema);
 	snprintf(schema + used, size - used, "%s", behind[r->kind]);
-	good = columns >= 0 && parsed && !posix_trace_schema_parse_np(schema, parsed);
-	free(parsed);
-	return good;
+	if (columns == ETW_SCHEMA_NO_MEMORY)
+		return columns;
+	return columns >= 0 && !posix_trace_schema_parse_np(schema, &parsed);
 }
 
 /*
@@ -184,12 +184,17 @@ const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_recor
 	char name[ETW_NAME_BYTES], span[ETW_NAME_BYTES], schema[POSIX_TRACE_SCHEMA_MAX_NP + 1] = "";
 	struct fmt_type type = { .name = name, .level = -1 };
 	const char *key;
+	int described = 0;
 	size_t used;
 
 	etw_name(r, name);
 	if (r->level >= 1 && r->level <= 5)
 		type.level = r->level;
-	if (made->layout && etw_type_describe(r, made, schema, sizeof(schema))) {
+	if (made->layout)
+		described = etw_type_describe(r, made, schema, sizeof(schema));
+	if (described == ETW_SCHEMA_NO_MEMORY)
+		return NULL;
+	if (described) {
 		describe_name(r, made->layout, name);
 	} else {
 		made->layout = NULL;

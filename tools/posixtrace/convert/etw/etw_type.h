@@ -19,7 +19,7 @@ struct etw_type {
 
 /*
  * Makes the type with the name and the schema that belong to the record. made->layout becomes NULL
- * if no valid schema can be made from the layout.
+ * if no valid schema can be made from the layout. Returns NULL if memory is lacking.
  */
 const struct fmt_type *etw_type_make(struct etw_types *types, const struct etw_record *record,
 				     struct etw_type *made);

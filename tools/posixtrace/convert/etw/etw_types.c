@@ -209,7 +209,7 @@ const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record
 	struct etw_type *type = type_of(t, r);
 	enum etw_decoded decoded;
 
-	if (!type)
+	if (!type || !type->type)
 		return NULL;
 	*data = t->payload_only ? r->bytes + r->header : r->bytes;
 	*len = t->payload_only ? r->size - r->header : r->size;
@@ -232,19 +232,23 @@ const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type *type = type_of(t, r);
 	struct etw_decoding decoding = decoding_of(t, r);
+	enum etw_decoded decoded;
 
 	t->data.len = 0;
 	if (!type || !type->layout)
-		return "";
+		return type ? "" : NULL;
 	etw_bytes_add(&t->data, " ", 1);
-	if (etw_layout_text(type->layout, &decoding) != ETW_DECODED)
-		return "";
+	decoded = etw_layout_text(type->layout, &decoding);
+	if (decoded != ETW_DECODED)
+		return decoded == ETW_NO_MEMORY ? NULL : "";
 	/* Replaces control characters, so that a line of a listing stays one line. */
 	for (size_t i = 0; i < t->data.len; i++)
 		if (t->data.bytes[i] < ' ' || t->data.bytes[i] == 0x7f)
 			t->data.bytes[i] = '?';
 	etw_bytes_add(&t->data, "", 1);
-	return t->data.no_memory || t->data.len < 3 ? "" : (const char *)t->data.bytes;
+	if (t->data.no_memory)
+		return NULL;
+	return t->data.len < 3 ? "" : (const char *)t->data.bytes;
 }
 
 static void free_type(void *p)

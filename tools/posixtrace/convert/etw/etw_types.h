@@ -42,7 +42,7 @@ const struct fmt_type *etw_types_of(struct etw_types *types, const struct etw_re
 				    const void **data, size_t *len);
 /*
  * Returns the payload as text with " NAME=VALUE" for each field. Returns "" if nothing describes
- * the payload, if it cannot be decoded, or if memory is lacking.
+ * the payload, or if it cannot be decoded. Returns NULL if memory is lacking.
  */
 const char *etw_types_text(struct etw_types *types, const struct etw_record *record);
 /* Returns the type of the event that has the log's own header as its data. */
