@@ -51,6 +51,12 @@ req_end 7 8 +1ms 1
 note 7 8 +1ms "two" 2
 END
 
+echo 'every req_begin is followed by req_end of the same id' >"$tmp/rules"
+for command in dump stat latency report why plot 'html -o -' 'dump --json --where number>1' \
+	"dump --merge $tmp/log" "check $tmp/rules" "diff $tmp/log"; do
+	# shellcheck disable=SC2086 # words of a command
+	endures "$command" $command "$tmp/log"
+done
 if has_command query; then
 	for form in --csv --json --utc; do
 		endures "query $form" query $form "$tmp/log" \

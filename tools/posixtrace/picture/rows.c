@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rows.c - the threads of a log as the rows of a picture. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +27,10 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the row of a thread, and makes it if it does not exist. The function never fails: if
- * there are PICTURE_ROWS rows, or no memory for the table, the thread gets the row of the other
- * threads. From then on, no further thread gets its own row. So a thread has the same row in both
- * readings.
+ * Returns the row of a thread, and makes it if it does not exist. If there are PICTURE_ROWS rows,
+ * the thread gets the row of the other threads. From then on, no further thread gets its own row.
+ * So a thread has the same row in both readings. The result is also the row of the other threads if
+ * memory is lacking for the table. The function then sets picture->err, which ends the reading.
  */
 static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {
@@ -42,10 +43,12 @@ static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_
 
 	if (index != TABLE_NONE)
 		return &picture->row[index];
-	if (picture->rows < PICTURE_ROWS && !picture->has_others &&
-	    table_add(&picture->of_row, hash, (uint32_t)picture->rows)) {
-		picture->row[picture->rows] = wanted;
-		return &picture->row[picture->rows++];
+	if (picture->rows < PICTURE_ROWS && !picture->has_others) {
+		if (table_add(&picture->of_row, hash, (uint32_t)picture->rows)) {
+			picture->row[picture->rows] = wanted;
+			return &picture->row[picture->rows++];
+		}
+		picture->err = ENOMEM;
 	}
 	row = &picture->row[PICTURE_ROWS];
 	if (!picture->has_others) {
