@@ -110,6 +110,7 @@ check "the descriptors have no names" has out 'io.read fd=5$'
 # The bits of this float are those of the integer 3.
 "${top_builddir:-..}/tests/tools/compose" "$tmp/float" <<'EOF' || exit 99
 type io.open f64 fd; errno error; s32 folder; x32 flags; str path
+type io.close fd fd; errno error
 type io.read fd fd
 io.open 1 1 1 1.5e-323 0 -100 0 /etc/hosts
 io.read 1 1 2 3

@@ -103,7 +103,7 @@ if has_shim && unshare -pf --mount-proc sh -c 'echo 100 >/proc/sys/kernel/ns_las
 	case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
 	(LD_LIBRARY_PATH=$(cd "${top_builddir:-..}/lib/.libs" && pwd) unshare -pf --mount-proc sh "$tmp/reuse.sh" "$tool" "$tmp")
 	check "a process has the number of the child" cmp "$tmp/child" "$tmp/later"
-	check "it is not shown as the child" lacks pages "  sleep$"
+	check "it is not shown as the child" lacks pages '  sleep'
 	check "the child is shown" has pages " $(cat "$tmp/child")  *$(cat "$tmp/child")"
 fi
 
