@@ -147,7 +147,7 @@ static const struct call_row *find_row(long number)
 
 /* The facts of a blocked thread. */
 struct found {
-	char call[24], object[OBJECT], others[OBJECT], doubt[OBJECT];
+	char call[24], object[OBJECT], others[OBJECT], doubt[OBJECT], names[OBJECT];
 	uint64_t lock;
 	int32_t fd, owner;
 	bool is_private; /* the lock is a futex of unknown kind that belongs to the process */
@@ -209,6 +209,8 @@ static void find_file(struct look *look, pid_t pid, struct found *found)
 				  sizeof(found->others));
 	if (doubt)
 		snprintf(found->doubt, sizeof(found->doubt), "%s", doubt);
+	pipe_writers_names(&look->writers, pid, found->object, found->names,
+			   sizeof(found->names));
 }
 
 /* Finds the descriptor that a poll watches, if it watches only one. */
@@ -389,11 +391,11 @@ static void note_thread(struct look *look, struct blocked_thread *thread, int64_
 		int32_t pid, tid;
 		uint64_t blocked_ns, lock;
 		int32_t fd, owner;
-		char text[sizeof(((struct found *)0)->call) + 3 * OBJECT];
+		char text[sizeof(((struct found *)0)->call) + 4 * OBJECT];
 	} data = { .pid = procfile_inner_id(thread->pid, thread->pid),
 		   .tid = procfile_inner_id(thread->pid, thread->tid),
 		   .blocked_ns = (uint64_t)(now_ns - thread->since_ns) };
-	const char *text[4];
+	const char *text[5];
 	struct found found;
 	size_t used = 0;
 
@@ -407,6 +409,7 @@ static void note_thread(struct look *look, struct blocked_thread *thread, int64_
 	text[1] = found.object;
 	text[2] = found.others;
 	text[3] = found.doubt;
+	text[4] = found.names;
 	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
 		memcpy(data.text + used, text[i], strlen(text[i]) + 1);
 		used += strlen(text[i]) + 1;

@@ -170,6 +170,28 @@ const char *pipe_writers_text(struct pipe_writers *writers, pid_t reader, const 
 	return doubt;
 }
 
+void pipe_writers_names(const struct pipe_writers *writers, pid_t reader, const char *pipe,
+			char *text, size_t size)
+{
+	const unsigned long number = strncmp(pipe, "pipe:[", 6) ? 0 : strtoul(pipe + 6, NULL, 10);
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; number && i < writers->writers; i++) {
+		const struct pipe_writer *writer = &writers->writer[i];
+		char path[64], name[PROCFILE_BYTES];
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)writer->pid);
+		if (writer->pipe != number || writer->pid == reader ||
+		    !procfile_read(path, name, sizeof(name)))
+			continue;
+		name[strcspn(name, "\n")] = '\0';
+		if (used + strlen(name) + 3 > size)
+			return;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+	}
+}
+
 void pipe_writers_fini(struct pipe_writers *writers)
 {
 	free(writers->writer);

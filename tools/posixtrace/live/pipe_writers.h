@@ -33,6 +33,13 @@ const char *pipe_writers_text(struct pipe_writers *writers, pid_t reader, const 
 			      char *text, size_t size);
 
 /*
+ * Writes the names of the processes that have a pipe open for writing, apart from the reader, as
+ * "gzip, sh". To be called after pipe_writers_text() for the same pipe.
+ */
+void pipe_writers_names(const struct pipe_writers *writers, pid_t reader, const char *pipe,
+			char *text, size_t size);
+
+/*
  * Writes a process with the number of its threads. The number of the process is that in its own
  * namespace of process IDs, as in its events.
  */
