@@ -148,10 +148,27 @@ SHIM_INT(eventfd, IO_EVENTFD, (unsigned value, int flags), (value, flags),
 	 (result, (int32_t)value, flags), (), ())
 SHIM_INT(timerfd_create, IO_TIMERFD, (clockid_t clock, int flags), (clock, flags),
 	 (result, clock, flags), (), ())
-/* The times are not recorded, because they are in memory of the program. */
-SHIM_INT(timerfd_settime, IO_TIMERSET,
-	 (int fd, int flags, const struct itimerspec *time, struct itimerspec *old),
-	 (fd, flags, time, old), (fd, flags), (), ())
+SHIM_NEXT(timerfd_settime, shim_no_number);
+SHIM_WRAPPED(timerfd_settime, IO_TIMERSET);
+
+/*
+ * timerfd_settime(2). The times are copied before the call, because another thread may change their
+ * memory when the timer expires. If they cannot be copied, the fields are 0.
+ */
+SHIM_WRAPPER int timerfd_settime(int fd, int flags, const struct itimerspec *time,
+				 struct itimerspec *old)
+{
+	struct itimerspec times = { .it_value = { .tv_sec = 0 } };
+
+	if (!shim_on_alone(IO_TIMERSET))
+		return next(timerfd_settime)(fd, flags, time, old);
+	shim_copy_input(&times, time, sizeof times);
+	SHIM_TRACE(int, IO_TIMERSET, next(timerfd_settime)(fd, flags, time, old),
+		   result == -1 ? errno : 0, (fd, flags),
+		   (shim_span(times.it_value.tv_sec, times.it_value.tv_nsec),
+		    shim_span(times.it_interval.tv_sec, times.it_interval.tv_nsec)), ());
+}
+
 SHIM_INT(timerfd_gettime, IO_TIMERGET, (int fd, struct itimerspec *time), (fd, time), (fd), (), ())
 /* `old` is -1 for a new descriptor. The set of signals is not recorded. */
 SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old, set, flags),

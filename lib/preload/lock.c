@@ -103,17 +103,27 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 	}
 }
 
+/* The parts of the member __readers of a read-write lock of glibc. */
+#define WRITE_PHASE  1
+#define READER_SHIFT 3
+
 /*
- * A member of the lock has the id of the thread that holds the mutex or the write lock. The place
- * of this member is a part of the ABI of glibc. Another thread may change the member meanwhile.
+ * A member of the lock has the id of the thread that holds the mutex or the write lock. Another one
+ * has the number of readers, unless a writer has the lock. The places of these members are a part
+ * of the ABI of glibc. Another thread may change the members meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held)
 {
-	return held == HOLD_MUTEX ?
-	       __atomic_load_n(&((const pthread_mutex_t *)lock)->__data.__owner,
-			       __ATOMIC_RELAXED) :
-	       __atomic_load_n(&((const pthread_rwlock_t *)lock)->__data.__cur_writer,
-			       __ATOMIC_RELAXED);
+	const pthread_rwlock_t *rwlock = lock;
+	int32_t owner;
+	unsigned readers;
+
+	if (held == HOLD_MUTEX)
+		return __atomic_load_n(&((const pthread_mutex_t *)lock)->__data.__owner,
+				       __ATOMIC_RELAXED);
+	owner = __atomic_load_n(&rwlock->__data.__cur_writer, __ATOMIC_RELAXED);
+	readers = __atomic_load_n(&rwlock->__data.__readers, __ATOMIC_RELAXED);
+	return owner || readers & WRITE_PHASE ? owner : -(int32_t)(readers >> READER_SHIFT);
 }
 
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller)
@@ -130,6 +140,7 @@ void shim_hold_wait(const void *lock, enum shim_type type, const void *caller)
 		data.held = (uint64_t)(uintptr_t)holds[i].lock;
 		data.taken = (uint64_t)(uintptr_t)holds[i].caller;
 		data.owner = shim_lock_owner(lock, type);
+		data.owner = data.owner > 0 ? data.owner : 0;
 		shim_put(LOCK_WAITING, &data, sizeof(data), caller);
 	}
 }

@@ -273,7 +273,9 @@
 	X(IO_TIMERFD, IO, "io.timerfd_create", \
 	  "ns time; errno error; fd fd; s32 clock{0=CLOCK_REALTIME,1=CLOCK_MONOTONIC," \
 	  "7=CLOCK_BOOTTIME}; x32 flags" SHIM_FD_FLAGS) \
-	X(IO_TIMERSET, IO, "io.timerfd_settime", "ns time; errno error; fd fd; x32 flags") \
+	X(IO_TIMERSET, IO, "io.timerfd_settime", \
+	  "ns time; errno error; fd fd; x32 flags{|0=0,1=TFD_TIMER_ABSTIME," \
+	  "2=TFD_TIMER_CANCEL_ON_SET}; s64 asked; s64 interval") \
 	X(IO_SIGNALFD, IO, "io.signalfd", "ns time; errno error; fd fd; fd old; x32 flags" \
 	  SHIM_FD_FLAGS) \
 	/* fd is the new descriptor of the FILE; `old`, which is closed, is usually the same. */ \
@@ -618,7 +620,7 @@
 
 /*
  * A thread waited for a lock that was in use. `owner` is the thread that held the lock when the
- * wait began; 0: unknown, or readers held a read-write lock.
+ * wait began; 0: unknown; -N: N readers held a read-write lock.
  */
 #define SHIM_TYPES_LOCK(X) \
 	X(LOCK_MUTEX, LOCK, "lock.mutex", "ns time; ptr lock; errno error; s32 owner") \
