@@ -193,6 +193,74 @@ wait_for connect-none 'at the end: waiting in vain for the connection to 127.0.0
 wait_for accept-none 'until SIGTERM ended the process' 'probably it waited for a client'
 wait_for stdin 'in a call that did not return' 'until SIGTERM ended the process'
 
+# Threads that are slow because of a group of others, and loops with a rhythm: the first three lines name
+# the group. A loaded machine may leave the thread without a CPU for most of the time; then the page does.
+${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o groups "$source/groups.c" || exit 99
+# The python3 of the PATH may be a script, or in a folder of root.
+python=$(python3 -c 'import sys; print(sys.executable)')
+$by_user test -x "$python" || python=/usr/bin/python3
+# group NAME COMMAND TEXT...: with !, the page does not have the text.
+group() {
+	name=$1 command=$2
+	shift 2
+	for way in none $ways; do
+		# shellcheck disable=SC2086 # the words of the command
+		recorded -q --force --trace default,lock-hold -o $name.ptl $command <&9
+		"$posixtrace" why $name.ptl >page
+		sed -n 1,3p page >lines
+		! grep -q '^Cause: .*ready to run, but without a CPU' lines || cp page lines
+		for text; do
+			case $text in
+			!*) check "$name, $way: the page lacks: ${text#!}" test -z "$(grep -e "${text#!}" page)" ;;
+			*) check "$name, $way: the answer has: $text" grep -q -e "$text" lines ;;
+			esac
+		done
+	done
+}
+workers='in a queue, because all 2 workers were busy'
+taken='taken later by thread [0-9]* (worker) -> sleeping: usleep() in work_slowly'
+group pool-own './groups pool-own' "$workers" "$taken"
+group pool-shared './groups pool-shared' "$workers" "$taken"
+group pool-idle './groups pool-idle' '!workers' '!Workers'
+group pool-python "$python $source/groups.py pool" "$workers" 'taken later by thread [0-9]* -> '
+group writer-starved './groups writer-starved' \
+	'waiting as a writer for rwlock_write "table" in write_table (groups.c:[0-9]*), while readers that came later' \
+	'meanwhile 4 readers held it [0-9]* times: thread [0-9]* (reader) for'
+for way in none $ways; do
+	recorded -q --force -o default.ptl ./groups writer-starved
+	answer_of default
+	check "writer-starved, $way: without lock-hold, the answer has the number of readers" grep -q -e \
+		'waiting for rwlock_write "table" in write_table .*readers* held it when the wait began' lines
+done
+group writer-held './groups writer-held' '!as a writer' 'sleeping: usleep() in work_slowly'
+group gil-python "$python $source/groups.py gil" \
+	'waiting for the lock of the Python interpreter (GIL)' 'meanwhile it was held by thread [0-9]*'
+group drift './groups drift' 'the loop asked for 8.000ms each time, but its period was [0-9.]*ms on average'
+group drift-python "$python $source/groups.py drift" \
+	'the loop asked for about 1[0-9.]*ms each time, but its period was [0-9.]*ms'
+group keep-time './groups keep-time' '!drifts'
+group miss-ticks './groups miss-ticks' 'sleeping: poll()' '!drifts'
+"$posixtrace" why miss-ticks.ptl >page
+check "miss-ticks: the page has the expirations without a read of their own" grep -q \
+	'^Timer: the timer expired every 10.00ms, but the thread read it every [0-9.]*ms on average: about [0-9]* of' page
+
+# A process that is not recorded writes slowly. The recorder has seen a wait of a second from outside; a
+# shorter wait has no writer, and the answer says so.
+for way in none $ways; do
+	rm -f started
+	$by_user ./groups write-late |
+		recorded -q --force -o unseen.ptl ./groups read-input
+	answer_of unseen
+	check "unseen writer, $way: its process is named" grep -q -e \
+		'by .*process [0-9]* (groups), which was not recorded' lines
+	test $way != tracefs || continue
+	rm -f started
+	$by_user ./groups write-soon |
+		recorded -q --force -o unseen.ptl ./groups read-input
+	"$posixtrace" why unseen.ptl >page
+	check "unseen writer, $way: a short wait has none" grep -q '^Peer: the log does not show' page
+done
+
 # Waits that nothing ends: the program is killed when the log has the last event of each thread.
 has_events() {
 	test "$("$posixtrace" dump -e posixtrace_blocked $name.ptl 2>/dev/null | wc -l)" -ge "$events"

@@ -58,16 +58,17 @@ static int by_ns(const void *a, const void *b)
  * The whole time of a READY node is its own: the time belongs to the thread without a processor.
  * The threads that had the processor meanwhile are skipped, so that no time is counted twice. In
  * the same way the whole time of the common function is its own, and the functions that it calls
- * are skipped.
+ * are skipped. The nodes below a node with is_end are skipped, too.
  */
 uint64_t why_own_ns(const struct division *division, uint32_t index)
 {
 	const struct why_node *node = &division->node[index];
 
-	if (division->node[node->parent].is_whole ||
+	if (node->is_evidence || division->node[node->parent].is_whole ||
 	    (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY))
 		return 0;
-	return node->kind == WHY_READY || node->is_whole ? node->ns : division_own_ns(node);
+	return node->kind == WHY_READY || node->is_whole || node->is_end ? node->ns :
+									   division_own_ns(node);
 }
 
 /* Adds the own time of a node to the cause with its label. Returns false if memory is lacking. */

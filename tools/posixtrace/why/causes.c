@@ -28,9 +28,11 @@
 #include "why/classify.h"
 #include "why/divide.h"
 #include "why/ender.h"
+#include "why/gil.h"
 #include "why/lives.h"
 #include "why/nagle.h"
 #include "why/circles.h"
+#include "why/pools.h"
 #include "why/stuck.h"
 #include "why/tries.h"
 
@@ -44,6 +46,10 @@
 #define AGAIN_MOST 8
 /* set in the key of a cause that itself waits for the waiting thread; all other keys are less */
 #define CIRCLE_KEY (UINT64_C(1) << 42)
+/* the key of the parts of waits for the lock of a Python interpreter, which are one part */
+#define GIL_KEY  UINT64_C(0x47494c)
+/* added to the key of a wait in which readers have overtaken a writer */
+#define OVERTAKEN_KEY UINT64_C(1)
 #define CALLERS  8   /* the most callers of a call in a label */
 #define LOOK_AT  512 /* the most holds that a search for a probable cause examines */
 
@@ -201,6 +207,10 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 		who->is_guess = by->context == WAKER_SOFTIRQ;
 		if (by->context == WAKER_INTERRUPT)
 			division_label(division, who, "woken by an interrupt: a timer or a device");
+		else if (by->pid <= 0)
+			division_label(division, who, "%swoken by thread %d, which was not "
+				       "recorded and ended before the recorder looked at it",
+				       who->is_guess ? "probably " : "", (int)by->tid);
 		else
 			division_label(division, who, "%swoken by thread %d of process %d (%s), "
 				       "which was not recorded", who->is_guess ? "probably " : "",
@@ -282,6 +292,44 @@ static bool add_lock_holders(struct division *division, uint32_t node, const str
 }
 
 /*
+ * Returns the readers that have overtaken a writer in a wait for a read-write lock, or NULL if no
+ * reader has. The result is kept, because a wait may have many pieces.
+ */
+static const struct readers *readers_before(struct division *division, const struct call *call)
+{
+	if (call->cause != CAUSE_LOCK || call->is_stuck)
+		return NULL;
+	if (division->readers.call != call)
+		readers_find(division->history, call, &division->readers, &division->steps);
+	return division->readers.has_overtaken ? &division->readers : NULL;
+}
+
+/* Notes the readers that held a lock in one wait of a writer. */
+static void note_readers(struct division *division, uint32_t node, const struct readers *readers)
+{
+	for (unsigned i = 0; i < readers->count; i++)
+		division_holder(division, node, readers->of[i].thread, readers->of[i].ns,
+				readers->of[i].count);
+}
+
+/*
+ * Adds the threads that held the lock of a Python interpreter in a part of a wait for it.
+ */
+static void add_interpreters(struct division *division, uint32_t node, const struct call *call,
+			     int64_t from_ns, int64_t to_ns)
+{
+	struct gil_walk walk = { .wait = call, .from_ns = from_ns, .to_ns = to_ns };
+	int64_t begin_ns, end_ns;
+	uint32_t thread;
+
+	while (division->steps < WHY_STEPS &&
+	       gil_next(division->history, &walk, &thread, &begin_ns, &end_ns, &division->steps)) {
+		division_holder(division, node, thread, (uint64_t)end_ns - (uint64_t)begin_ns, 1);
+		add_thread_part(division, node, "held by", thread, false, begin_ns, end_ns);
+	}
+}
+
+/*
  * Returns the thread that held a lock when the wait for it began, or HISTORY_NONE. A lock in shared
  * memory may be held by a thread of another process. The numbers of threads are unique in a PID
  * namespace, so the youngest thread with this number is probably the holder.
@@ -316,6 +364,9 @@ static void add_owner(struct division *division, uint32_t node, const struct cal
 	const uint32_t owner = lock_owner(division, call);
 	const bool is_owner = owner != HISTORY_NONE && owner != call->thread;
 
+	/* Several readers held the lock. The last of them ended the wait, but is not its reason. */
+	if (call->owner < -1)
+		return;
 	/* The kernel has released a robust mutex because its owner ended, and woken the thread. */
 	if (is_owner && call->error == EOWNERDEAD)
 		add_thread_part(division, node, "probably held until its end by", owner, true,
@@ -432,6 +483,66 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 		add_partner(division, node, call, NULL, from_ns, to_ns);
 }
 
+/* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */
+static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
+			bool is_guess, int64_t from_ns, int64_t to_ns)
+{
+	bool is_new;
+	struct why_node *who = division_child(division, node, WHY_WHO, UINT64_C(1) << 40 | key,
+					      &is_new);
+
+	if (!who)
+		return;
+	if (is_new) {
+		who->is_guess = is_guess;
+		division_label(division, who, "%s", label);
+	}
+	division_add(division, who, from_ns, to_ns);
+}
+
+/*
+ * Adds the processes that the recorder saw with the pipe of a read open for writing, while the read
+ * was blocked. Their writes have no events, or they were not recorded.
+ */
+static void add_writers(struct division *division, uint32_t node, const struct call *call,
+			int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct stuck_look *look = stuck_look(history, call->thread, call->begin_ns,
+						   call->end_ns);
+	const pid_t own = history->thread[call->thread].pid;
+	char pids[100], label[200];
+	uint32_t main;
+	unsigned count = 0;
+	pid_t pid = 0;
+
+	if (!look || look->fd != (int32_t)call->key ||
+	    strncmp(history_text_at(history, look->object), "pipe:", 5) != 0)
+		return;
+	circles_processes(history_text_at(history, look->others), pids, sizeof(pids));
+	for (char *at = pids; *at;) {
+		const pid_t one = (pid_t)strtol(at, &at, 10);
+
+		count += one != own;
+		pid = one != own ? one : pid;
+		at += *at == ' ';
+	}
+	if (!count)
+		return;
+	main = count == 1 ? history_find_at(history, pid, pid, to_ns) : HISTORY_NONE;
+	if (main != HISTORY_NONE) {
+		add_thread_part(division, node, "probably written by", main, true, from_ns, to_ns);
+		return;
+	}
+	if (count == 1)
+		snprintf(label, sizeof(label), "probably written by process %d (%s), which was not "
+			 "recorded", (int)pid, history_text_at(history, look->names));
+	else
+		snprintf(label, sizeof(label), "written by one of the processes %s, which had the "
+			 "pipe open for writing", pids);
+	add_outside(division, node, UINT64_C(1) << 34 | (uint32_t)pid, label, true, from_ns, to_ns);
+}
+
 /*
  * Adds the process that probably ended a wait for data, if the log has no call that ended it. A
  * read that returns no data has found the end of a pipe or connection, because the last process
@@ -450,6 +561,58 @@ static void add_end(struct division *division, uint32_t node, const struct call 
 	if (child != HISTORY_NONE)
 		add_thread_part(division, node, read->is_empty ? "probably until the end of" :
 				"probably written by", child, true, from_ns, to_ns);
+	else if (read && !read->error)
+		add_writers(division, node, read, from_ns, to_ns);
+}
+
+/* ------------------------------------------------------------------ queues of work */
+
+/* set in the key of a queue; all other keys of causes are less */
+#define QUEUE_KEY (UINT64_C(1) << 44)
+
+/*
+ * Adds the time for which the awaited work was in a queue, because all workers of a pool did other
+ * work. Below it is the worker that did the awaited work afterwards. Returns the end of this time,
+ * or from_ns if the log shows no such time.
+ */
+static int64_t add_queued(struct division *division, uint32_t node, const struct call *call,
+			  int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	struct pools_queued queued;
+	struct why_node *part;
+	char caller[600], lock[200], workers[40];
+	bool is_new;
+
+	if (division->queued_call != call) {
+		division->queued_call = call;
+		division->is_queued = pools_find(history, call, &division->queued,
+						 &division->steps);
+	}
+	queued = division->queued;
+	if (!division->is_queued || queued.to_ns <= from_ns)
+		return from_ns;
+	if (to_ns > queued.to_ns)
+		to_ns = queued.to_ns;
+	part = division_child(division, node, WHY_WHO, QUEUE_KEY | queued.idle->thread, &is_new);
+	if (!part)
+		return to_ns;
+	if (is_new) {
+		caller_text(division, queued.idle, caller, sizeof(caller));
+		if (!*caller) {
+			lock_text(division, queued.idle, lock, sizeof(lock));
+			snprintf(caller, sizeof(caller), " at %s", lock);
+		}
+		snprintf(workers, sizeof(workers), "all %u workers were", queued.workers);
+		division_label(division, part, "in a queue, because %s busy (%s for work%s)",
+			       queued.workers == 1 ? "its worker was" : workers,
+			       queued.workers == 1 ? "the thread that waits" :
+						     "the threads that wait", caller);
+	}
+	division_add(division, part, from_ns, to_ns);
+	add_thread_part(division, division_index(division, part), "taken later by", queued.worker,
+			false, from_ns, to_ns);
+	return to_ns;
 }
 
 /* ------------------------------------------------------------------ signals */
@@ -469,23 +632,6 @@ static bool is_of_timer(const struct call *call)
 static bool is_vain_signal(const struct call *call)
 {
 	return call->cause == CAUSE_SIGNAL && tries_timed_out(call);
-}
-
-/* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */
-static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
-			bool is_guess, int64_t from_ns, int64_t to_ns)
-{
-	bool is_new;
-	struct why_node *who = division_child(division, node, WHY_WHO, UINT64_C(1) << 40 | key,
-					      &is_new);
-
-	if (!who)
-		return;
-	if (is_new) {
-		who->is_guess = is_guess;
-		division_label(division, who, "%s", label);
-	}
-	division_add(division, who, from_ns, to_ns);
 }
 
 /*
@@ -640,10 +786,11 @@ static bool is_connect(const struct call *call)
  * A call on a descriptor with a known path waits for the file, and so does a call that is possible
  * only on files. Another call on a descriptor without a path waits for the other end of a pipe,
  * socket or terminal. A poll that reached its time limit has waited for the time only and is a
- * sleep, unless the program waits for an answer.
+ * sleep, unless the program waits for an answer. A wait for the lock of an interpreter has time
+ * limits, after which the thread asks for the lock; it is no sleep.
  */
 static enum why_kind kind_of(const struct call *call, const struct answer *request,
-			     const struct call *through)
+			     const struct call *through, bool is_gil)
 {
 	/* If the call has a peer, it waited for the peer and not only for the time. */
 	const bool is_vain = (is_vain_wait(call) && !call->peer && !is_connect(call)) ||
@@ -652,7 +799,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 			     (call->cause == CAUSE_POLL && call->is_in_vain && !request);
 
 	/* The thread slept before its next attempt to lock this file. */
-	if (call->cause == CAUSE_SLEEP && call->tried_file)
+	if (is_gil || (call->cause == CAUSE_SLEEP && call->tried_file))
 		return WHY_LOCK;
 	return classify_kind((enum cause)call->cause,
 			     (call_uses_file(call) && !is_uring_wait(call)) ||
@@ -989,12 +1136,19 @@ static bool is_java_park(const char *caller)
 }
 
 /*
+ * A wait for a lock whose holders are not the reason: each of them held it for a short time only.
+ * The wait itself is the end of the chain.
+ */
+enum part_kind { PART_OTHER, PART_GIL, PART_OVERTAKEN };
+
+/*
  * Labels a new part, so that the user knows for what the thread waited. The label is made from the
  * first call of the part. It is right for all other calls of the part, because they have the same
  * key_of().
  */
 static void label_part(struct division *division, struct why_node *node, const struct call *call,
-		       const struct answer *request, unsigned others, const struct call *through)
+		       const struct answer *request, unsigned others, const struct call *through,
+		       enum part_kind kind)
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
@@ -1018,7 +1172,17 @@ static void label_part(struct division *division, struct why_node *node, const s
 				       caller);
 			break;
 		}
+		if (kind == PART_GIL) {
+			division_label(division, node, "waiting for the lock of the Python "
+				       "interpreter (GIL), which one thread at a time can hold");
+			break;
+		}
 		lock_text(division, call, lock, sizeof(lock));
+		if (kind == PART_OVERTAKEN) {
+			division_label(division, node, "waiting as a writer for %s%s, while "
+				       "readers that came later got it", lock, caller);
+			break;
+		}
 		/*
 		 * A wait that reached its time limit is a sleep. Each thread may have an object of
 		 * its own for its sleeps, as in Java. The label omits the address of the object, so
@@ -1180,7 +1344,10 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	/* The read explains a poll for an answer only if it has read this answer. */
 	const struct call *through = call->cause == CAUSE_POLL &&
 				     (!request || request == answered) ? read : NULL;
-	bool is_new, is_flock;
+	const bool is_gil = !call->is_stuck && gil_waits(history, call);
+	const struct readers *readers = readers_before(division, call);
+	const enum part_kind kind = is_gil ? PART_GIL : readers ? PART_OVERTAKEN : PART_OTHER;
+	bool is_new, is_flock, is_first;
 	struct why_node *part;
 	uint32_t node, who;
 
@@ -1190,15 +1357,20 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	 */
 	if (call != piece)
 		waker = 0;
-	part = division_child(division, parent, kind_of(call, request, through),
-			      key_of(call, request, others, through,
-				     tries_failed(history, call)), &is_new);
+	part = division_child(division, parent, kind_of(call, request, through, is_gil),
+			      is_gil ? GIL_KEY : key_of(call, request, others, through,
+							tries_failed(history, call)) +
+						 (readers ? OVERTAKEN_KEY : 0), &is_new);
 	if (!part)
 		return;
 	part->thread = call->thread;
+	part->is_end = kind != PART_OTHER;
 	if (is_new)
-		label_part(division, part, call, request, others, through);
+		label_part(division, part, call, request, others, through, kind);
 	division_add(division, part, from_ns, to_ns);
+	if (call->cause == CAUSE_LOCK && -(int64_t)call->owner > part->readers)
+		part->readers = (uint32_t)-(int64_t)call->owner;
+	is_first = part->last_call != piece;
 	why_count_call(part, piece);
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == piece->end_ns && piece->cause >= CAUSE_READ && piece->cause <= CAUSE_FILE)
@@ -1217,6 +1389,14 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 					false, from_ns, to_ns);
 		return;
 	}
+	if (is_gil) {
+		add_interpreters(division, node, call, from_ns, to_ns);
+		return;
+	}
+	if (readers && is_first)
+		note_readers(division, node, readers);
+	if (call->cause == CAUSE_COND || call->cause == CAUSE_SEM)
+		from_ns = add_queued(division, node, call, from_ns, to_ns);
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
 		/*

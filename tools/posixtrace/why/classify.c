@@ -62,7 +62,7 @@ static const struct {
 	{ "ipc.semctl", CAUSE_CALL, "id", NULL },
 	{ "ipc.msgsnd", CAUSE_WRITE, "id", NULL },
 	{ "ipc.msgrcv", CAUSE_READ, "id", NULL },
-	{ "time.sleep", CAUSE_SLEEP, NULL, NULL },
+	{ "time.sleep", CAUSE_SLEEP, NULL, "asked" },
 	{ "time.timer", CAUSE_TIMER, NULL, "asked" },
 	{ "thread.join", CAUSE_JOIN, "thread", NULL },
 	{ "process.wait", CAUSE_CHILD, "child", NULL },
@@ -190,6 +190,7 @@ static void classify_name(const char *name, struct plan *plan)
 		{ "net.listen", NAME_LISTEN, false }, { "net.getsockopt", NAME_GETSOCKOPT, false },
 		{ "process.exec", NAME_EXEC, true }, { "crash.signal", NAME_CRASH, false },
 		{ "crash.frame", NAME_FRAME, false },
+		{ "io.timerfd_settime", NAME_TIMERFD, false },
 	};
 
 	plan->name = NAME_OTHER;

@@ -28,7 +28,7 @@ struct plan {
 	 * for each event would take a tenth of the time
 	 */
 	enum { NAME_OTHER, NAME_LAUNCH, NAME_RECORDER, NAME_CONNECT, NAME_LISTEN, NAME_GETSOCKOPT,
-	       NAME_EXEC, NAME_CRASH, NAME_FRAME } name;
+	       NAME_EXEC, NAME_CRASH, NAME_FRAME, NAME_TIMERFD } name;
 	int time, key, other, text, result, error; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
 	/*

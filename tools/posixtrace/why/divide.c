@@ -118,7 +118,9 @@ struct why_node *division_child(struct division *division, uint32_t parent, enum
 	}
 	node = &division->node[division->nodes];
 	*node = (struct why_node){ .parent = parent, .kind = kind, .key = key,
-				   .thread = division->node[parent].thread };
+				   .thread = division->node[parent].thread,
+				   .is_evidence = division->node[parent].is_end ||
+						  division->node[parent].is_evidence };
 	/*
 	 * A new child is put before the other children. Their order does not matter, because the
 	 * output sorts the children.
@@ -160,6 +162,50 @@ void division_label(struct division *division, struct why_node *node, const char
 		division->err = ENOMEM;
 	}
 	va_end(args);
+}
+
+/* The most holders that a division keeps: a hostile log may have many nodes and threads. */
+#define HOLDERS_MOST 1024
+
+void division_holder(struct division *division, uint32_t node, uint32_t thread, uint64_t ns,
+		     uint64_t count)
+{
+	for (size_t i = 0; i < division->holders; i++)
+		if (division->holder[i].node == node && division->holder[i].thread == thread) {
+			division->holder[i].ns += ns;
+			division->holder[i].count += count;
+			return;
+		}
+	if (division->holders == HOLDERS_MOST)
+		return;
+	if (!vec_grow(&division->holder, division->holders, 1)) {
+		division->err = ENOMEM;
+		return;
+	}
+	division->holder[division->holders++] = (struct why_holder){ node, thread, ns, count };
+}
+
+size_t division_holders(const struct division *division, uint32_t node,
+			const struct why_holder *holder[], size_t size)
+{
+	size_t count = 0, kept = 0;
+
+	/* Sorted by insertion, which is quick because size is small. */
+	for (size_t i = 0; i < division->holders; i++) {
+		const struct why_holder *of = &division->holder[i];
+		size_t at;
+
+		if (of->node != node)
+			continue;
+		count++;
+		if (kept == size && (!size || holder[size - 1]->ns >= of->ns))
+			continue;
+		at = kept < size ? kept++ : size - 1;
+		for (; at && holder[at - 1]->ns < of->ns; at--)
+			holder[at] = holder[at - 1];
+		holder[at] = of;
+	}
+	return count;
 }
 
 /* ------------------------------------------------------------------ the walk */
@@ -1106,7 +1152,8 @@ static bool has_label(const void *array, uint32_t index, const void *key)
 
 	return node->parent == wanted->parent && node->kind == wanted->kind &&
 	       node->thread == wanted->thread && node->is_guess == wanted->is_guess &&
-	       node->is_whole == wanted->is_whole && !strcmp(node->label, wanted->label);
+	       node->is_whole == wanted->is_whole && node->is_end == wanted->is_end &&
+	       !strcmp(node->label, wanted->label);
 }
 
 /*
@@ -1129,6 +1176,7 @@ static void join_node(struct division *division, uint32_t to, uint32_t from)
 	into->answers += node->answers;
 	into->answers_ns += node->answers_ns;
 	into->vain += node->vain;
+	into->readers = node->readers > into->readers ? node->readers : into->readers;
 	into->samples += node->samples;
 	into->run_ns += node->run_ns;
 	for (uint32_t at = node->child, next; at; at = next) {
@@ -1139,6 +1187,10 @@ static void join_node(struct division *division, uint32_t to, uint32_t from)
 	}
 	node->child = 0;
 	node->ns = node->below_ns = 0;
+	for (size_t i = 0, end = division->holders; i < end; i++)
+		if (division->holder[i].node == from)
+			division_holder(division, to, division->holder[i].thread,
+					division->holder[i].ns, division->holder[i].count);
 }
 
 /*
@@ -1217,6 +1269,7 @@ void division_fini(struct division *division)
 		free(division->node[i].label);
 	free(division->node);
 	free(division->taker);
+	free(division->holder);
 	common_fini(&division->common);
 	table_fini(&division->of_node);
 }

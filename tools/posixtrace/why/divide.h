@@ -11,6 +11,8 @@
 
 #include "why/common.h"
 #include "why/history.h"
+#include "why/pools.h"
+#include "why/readers.h"
 
 struct why_node {
 	uint32_t parent, child, sibling; /* 0: none; node 0 is the root */
@@ -32,10 +34,17 @@ struct why_node {
 	/* the waits that reached their time limit without an answer, and the last of them */
 	uint64_t vain;
 	const struct call *last_vain;
+	/* the most readers that held a read-write lock when a wait for it began; 0: unknown */
+	uint32_t readers;
 	uint64_t samples;       /* number of samples in its time; of WHY_FAULT: in run_ns */
 	/* of WHY_FAULT: the time in which the thread ran and had page faults */
 	uint64_t run_ns;
 	bool is_whole;          /* the common function and all that it calls; it is one cause */
+	/*
+	 * The chain of causes ends at this node although it has children: its whole time is its
+	 * own. The nodes below it have is_evidence and are no causes.
+	 */
+	bool is_end, is_evidence;
 	bool is_guess;          /* the cause was found only by the times of events */
 };
 
@@ -76,7 +85,21 @@ struct division {
 		uint64_t ns;
 	} *taker;
 	size_t takers;
+	/*
+	 * a thread that held a lock during the waits of a node with is_end: the sum of these times,
+	 * and the number of the holds
+	 */
+	struct why_holder {
+		uint32_t node, thread;
+		uint64_t ns, count;
+	} *holder;
+	size_t holders;
 	uint64_t steps;
+	/* the last results of readers_find() and pools_find(): a wait may have many pieces */
+	struct readers readers;
+	const struct call *queued_call;
+	struct pools_queued queued;
+	bool is_queued;         /* the result of pools_find() */
 	struct common common;   /* the common function of the root's samples */
 	bool is_cut;            /* a limit was reached: some chains end early */
 	int err;
@@ -140,6 +163,19 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
  */
 void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
 			    uint64_t address, char *text, size_t size);
+
+/*
+ * Adds a time for which a thread held the lock of a node with is_end. After a limit, further
+ * threads are not added.
+ */
+void division_holder(struct division *division, uint32_t node, uint32_t thread, uint64_t ns,
+		     uint64_t count);
+/*
+ * Stores the holders of a node that held its lock for the longest time, at most size of them, the
+ * longest first. Returns the number of all holders of the node.
+ */
+size_t division_holders(const struct division *division, uint32_t node,
+			const struct why_holder *holder[], size_t size);
 
 /* ------------------------------------------------------------------ faults.c */
 

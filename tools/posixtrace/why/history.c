@@ -27,6 +27,7 @@
 #include "why/nagle.h"
 #include "why/objects.h"
 #include "why/lives.h"
+#include "why/pools.h"
 #include "why/stops.h"
 #include "why/stuck.h"
 #include "why/tries.h"
@@ -730,6 +731,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.accepted = classify_number(type, event, plan->other);
 	else if (plan->cause == CAUSE_PEER)
 		call.is_begun = connect_continues(call.error);
+	else if (plan->cause == CAUSE_SLEEP)
+		call.asked_ns = classify_number(type, event, plan->other);
 	else if (result > 0)
 		call.result = (uint64_t)result;
 	/* The event of a poll may be truncated before its result. */
@@ -909,6 +912,22 @@ static void add_throttle(struct history *history, const struct plan *plan,
 	};
 }
 
+/* Notes the interval of a timerfd. */
+static void note_timer(struct history *history, pid_t pid, const struct log_type *type,
+		       const struct posix_trace_event_np *event)
+{
+	const int64_t interval_ns = field_integer(type->schema, "interval", event, 0);
+
+	if (history->timers == HISTORY_THREADS)
+		return;
+	if (vec_grow(&history->timer, history->timers, 1))
+		history->timer[history->timers++] = (struct history_timer){
+			pid, (int32_t)field_integer(type->schema, "fd", event, -1), event->time_ns,
+			interval_ns };
+	else
+		history->err = ENOMEM;
+}
+
 /*
  * Adds one event to the history of its thread. Even an event that explains nothing extends the time
  * in which the thread is known to exist.
@@ -956,6 +975,8 @@ static void add_event(struct history *history, const struct log_type *type,
 			history_note_last(thread, type, event);
 		thread->last_call_ns = event->time_ns;
 		thread->listens |= plan->name == NAME_LISTEN;
+		if (plan->name == NAME_TIMERFD)
+			note_timer(history, thread->pid, type, event);
 		if (plan->made[0] >= 0 || plan->closed >= 0 || plan->time >= 0)
 			add_call(history, thread, plan, type, event);
 		break;
@@ -1371,7 +1392,9 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		stuck_add(history);
 	if (!err)
 		err = history->err;
-	return err ? err : history_arrange(history);
+	if (!err)
+		err = history_arrange(history);
+	return err ? err : pools_collect(history);
 }
 
 void history_fini(struct history *history)
@@ -1404,6 +1427,7 @@ void history_fini(struct history *history)
 	objects_fini(history);
 	lives_fini(history);
 	nagle_fini(history);
+	free(history->timer);
 	free(history->ended);
 	free(history->stuck);
 	free(history->look);
@@ -1411,4 +1435,5 @@ void history_fini(struct history *history)
 	free(history->plan);
 	table_fini(&history->of_thread);
 	stacks_fini(&history->stacks);
+	pools_fini(history);
 }

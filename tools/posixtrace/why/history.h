@@ -103,7 +103,8 @@ struct call {
 		uint64_t mutex;       /* CAUSE_COND: the mutex of the condition variable */
 		uint64_t accepted;    /* CAUSE_PEER: the descriptor from accept(); 0: none */
 		uint64_t target_pid;  /* CAUSE_KILL: the argument of kill(), as a pid_t */
-		uint64_t asked_ns;    /* CAUSE_TIMER: the first interval or absolute time */
+		/* CAUSE_TIMER: the first interval or absolute time; CAUSE_SLEEP: the same */
+		uint64_t asked_ns;
 		uint64_t change;      /* semop(): the change of the semaphore, as an int64_t */
 	};
 	union {
@@ -442,6 +443,12 @@ struct history {
 		int64_t last_ns;
 	} *child;
 	size_t children;
+	struct history_timer { /* a timerfd was set; in the order of the log */
+		pid_t pid;
+		int32_t fd;
+		int64_t time_ns, interval_ns;
+	} *timer;
+	size_t timers;
 	struct process_end { /* by a signal */
 		pid_t pid;
 		int32_t signal;
@@ -453,7 +460,7 @@ struct history {
 	/* times at which the recorder has seen a thread blocked; sorted by thread and time */
 	struct stuck_look {
 		uint32_t thread;
-		uint32_t call, object; /* indexes of texts + 1; 0: none */
+		uint32_t call, object, others, names; /* indexes of texts + 1; 0: none */
 		int32_t fd;            /* of the call; -1: none */
 		int64_t from_ns, at_ns; /* blocked since from_ns, and still at at_ns */
 	} *look;
@@ -474,6 +481,7 @@ struct history {
 	struct answer *request; /* requests of programs; sorted by process, then by begin */
 	size_t requests;
 	struct stacks stacks;  /* call stacks */
+	struct pools *pools;   /* threads that wait for work: why/pools.h; NULL: none */
 	struct plan **plan;    /* by event type */
 	size_t plans;
 	int64_t first_ns, last_ns;

@@ -69,7 +69,9 @@ static void take_blocked(struct history *history, const struct log_type *type,
 	}
 	history->look[history->looks++] = (struct stuck_look){
 		.thread = (uint32_t)(thread - history->thread), .call = stuck->call,
-		.object = stuck->object, .fd = stuck->fd, .at_ns = event->time_ns,
+		.object = stuck->object, .others = stuck->others, .fd = stuck->fd,
+		.names = history_text(history, type, event, field_index(type->schema, "names")),
+		.at_ns = event->time_ns,
 		/* The duration of a hostile log may have any value. */
 		.from_ns = stuck->blocked_ns > INT64_MAX ||
 			   event->time_ns < INT64_MIN + (int64_t)stuck->blocked_ns ?

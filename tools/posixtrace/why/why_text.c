@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/brief.h"
@@ -17,9 +18,12 @@
 #include "live/families.h"
 #include "symbols/symbols.h"
 #include "why/crowd.h"
+#include "why/gil.h"
 #include "why/interpreter.h"
 #include "why/lives.h"
+#include "why/pools.h"
 #include "why/repeats.h"
+#include "why/rhythm.h"
 #include "why/served.h"
 #include "why/why.h"
 
@@ -200,6 +204,86 @@ static void put_takers(const struct page *page, uint32_t node)
 	end_programs(page, programs);
 }
 
+#define HOLDERS 3 /* the most threads that put_holders() writes */
+
+/* Returns the greatest part of what a thread did, as a label, or NULL. */
+static const char *greatest_part(const struct division *division, uint32_t node)
+{
+	uint32_t child;
+	const char *label = NULL;
+
+	while (why_children(division, node, &child, 1)) {
+		if (!division->node[child].label ||
+		    division->node[child].ns < division->node[node].ns / 2)
+			break;
+		label = division->node[child].label;
+		node = child;
+	}
+	return label;
+}
+
+/* Returns the part below a node that has a thread as a cause, or 0. */
+static uint32_t part_of(const struct division *division, uint32_t node, uint32_t thread)
+{
+	for (uint32_t at = division->node[node].child; at; at = division->node[at].sibling)
+		if (division->node[at].kind == WHY_WHO && division->node[at].thread == thread)
+			return at;
+	return 0;
+}
+
+/*
+ * Writes the threads that held the lock of a node with is_end for the longest times. For the lock
+ * of an interpreter, also writes what the first of them did.
+ */
+static void put_holders(const struct page *page, uint32_t node)
+{
+	const struct division *division = page->division;
+	const bool is_gil = division->node[node].kind == WHY_LOCK &&
+			    gil_waits(&page->why->history, division->node[node].last_call);
+	const struct why_holder *holder[HOLDERS];
+	const size_t count = division_holders(division, node, holder, HOLDERS);
+	uint64_t holds = 0;
+	char text[BRIEF_BYTES];
+
+	for (size_t i = 0; i < division->holders; i++)
+		if (division->holder[i].node == node)
+			holds += division->holder[i].count;
+	if (!count)
+		return;
+	if (is_gil)
+		out_str(page->out, "; meanwhile it was held by ");
+	else
+		out_printf(page->out, "; meanwhile %zu readers held it %llu times: ", count,
+			   (unsigned long long)holds);
+	for (size_t i = 0; i < count && i < HOLDERS; i++) {
+		const char *did = i ? NULL : greatest_part(division, part_of(division, node,
+									     holder[i]->thread));
+
+		out_str(page->out, i ? ", " : "");
+		put_thread(page, holder[i]->thread, root_pid(page));
+		out_printf(page->out, " for %s", brief_ns(text, (double)holder[i]->ns));
+		if (is_gil && did) {
+			out_str(page->out, " (most of it ");
+			put_label(page->out, did);
+			out_char(page->out, ')');
+		}
+	}
+	if (count > HOLDERS)
+		out_str(page->out, ", and others");
+}
+
+/*
+ * Writes how many readers held a read-write lock, unless the holds of the lock show the readers
+ * themselves.
+ */
+static void put_readers(struct out *out, const struct why_node *node)
+{
+	if (node->readers && !node->is_end)
+		out_printf(out, " (%s%u reader%s held it when %s wait began)",
+			   node->calls > 1 ? "up to " : "", (unsigned)node->readers,
+			   text_plural(node->readers), node->calls > 1 ? "a" : "the");
+}
+
 /*
  * Writes the label of a cause. The labels of a thread that ran, was ready to run, or was blocked
  * for an unknown reason do not contain the thread, so it is added. The label of a node of the kind
@@ -222,6 +306,7 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 		out_str(page->out, ", which has no event at that time");
 	if (cause->kind == WHY_READY)
 		put_takers(page, cause->node);
+	put_readers(page->out, &page->division->node[cause->node]);
 }
 
 /*
@@ -250,13 +335,13 @@ static void put_often(struct out *out, const struct why_node *node)
 }
 
 /*
- * Writes the labels of the nodes from the root to the cause. A chain has at most two nodes for each
- * of WHY_DEPTH threads: the wait, and the thread that caused it. At its end it has at most a
- * running part and its functions.
+ * Writes the labels of the nodes from the root to the cause. A chain has at most three nodes for
+ * each of WHY_DEPTH threads: the wait, a queue, and the thread that caused it. At its end it has at
+ * most a running part and its functions.
  */
 static void put_chain(const struct page *page, uint32_t node)
 {
-	uint32_t chain[2 * WHY_DEPTH + 3];
+	uint32_t chain[3 * WHY_DEPTH + 3];
 	size_t count = 0;
 
 	while (node && count < sizeof(chain) / sizeof(*chain)) {
@@ -267,8 +352,10 @@ static void put_chain(const struct page *page, uint32_t node)
 		out_str(page->out, " -> ");
 		put_label(page->out, page->division->node[chain[count]].label);
 		/* The line "Cause" has the evidence of the last one. */
-		if (count)
+		if (count) {
+			put_readers(page->out, &page->division->node[chain[count]]);
 			put_often(page->out, &page->division->node[chain[count]]);
+		}
 	}
 }
 
@@ -622,44 +709,217 @@ static void put_allocator(const struct page *page, uint32_t node)
 			   "share.\n", 100.0 * (double)found / (double)all);
 }
 
+/* The least part of its time by which a loop is late, in percent, so that its rhythm is written. */
+#define LATE_LEAST 1
+
+/*
+ * Writes the rhythm of a loop that sleeps, or of a timerfd, if it is not as the program asked for,
+ * and lasted for at least half of the time. 'begin' precedes the text, and 'end' follows it.
+ * Returns 0 or ENOMEM.
+ */
+static int put_rhythm(const struct page *page, uint32_t thread, const struct window *window,
+		      const struct call *like, const char *begin, const char *end)
+{
+	char asked[BRIEF_BYTES], period[BRIEF_BYTES], late[BRIEF_BYTES], all[BRIEF_BYTES];
+	struct rhythm rhythm;
+	double missed, by;
+	int err = 0;
+
+	if (!like || !rhythm_find(&page->why->history, thread, window->from_ns, window->to_ns, like,
+				  &rhythm, &err))
+		return err;
+	by = rhythm.period_ns - rhythm.asked_ns;
+	if (by * 100 < rhythm.asked_ns * LATE_LEAST ||
+	    rhythm.all_ns < (double)window_ns(window) / 2)
+		return 0;
+	brief_ns(asked, rhythm.asked_ns);
+	brief_ns(period, rhythm.period_ns);
+	missed = rhythm.all_ns / rhythm.asked_ns - (double)(rhythm.rounds - 1);
+	if (rhythm.is_timer) {
+		if (missed >= 1)
+			out_printf(page->out, "%sthe timer expired every %s, but the thread "
+				   "read it every %s on average: about %.0f of %.0f expirations "
+				   "had no read of their own%s", begin, asked, period, missed,
+				   rhythm.all_ns / rhythm.asked_ns, end);
+		return 0;
+	}
+	out_printf(page->out, "%sthe loop asked for %s%s each time, but its period was %s on "
+		   "average: it drifts by %s (%.1f %%) in each round, by %s in %llu rounds%s",
+		   begin, rhythm.is_estimate ? "about " : "", asked, period, brief_ns(late, by),
+		   100 * by / rhythm.asked_ns,
+		   brief_ns(all, by * (double)(rhythm.rounds - 1)),
+		   (unsigned long long)rhythm.rounds, end);
+	return 0;
+}
+
+/*
+ * Writes the rhythms of the thread's own loops that sleep, and of its timerfd, apart from the
+ * greatest cause: this may be the work of the loop. A read of a timerfd that has expired is no
+ * wait, so it may have no part. Returns 0 or ENOMEM.
+ */
+static int put_own_rhythms(const struct page *page, const struct window *window, uint32_t cause)
+{
+	const struct division *division = page->division;
+	const struct call *read = rhythm_read(&page->why->history, window->thread, window->from_ns,
+					      window->to_ns);
+	const struct why_node *node = &division->node[cause];
+	const bool is_timer = node->kind == WHY_SLEEP && node->last_call &&
+			      node->last_call->cause != CAUSE_SLEEP;
+	int err = is_timer ? 0 : put_rhythm(page, window->thread, window, read, "Timer: ", ".\n");
+
+	for (uint32_t at = division->node[0].child; at && !err; at = division->node[at].sibling)
+		if (division->node[at].kind == WHY_SLEEP && at != cause &&
+		    division->node[at].calls >= RHYTHM_LEAST &&
+		    division->node[at].last_call->cause == CAUSE_SLEEP)
+			err = put_rhythm(page, window->thread, window,
+					 division->node[at].last_call, "Timer: ", ".\n");
+	return err;
+}
+
+/* The least part of the time in which no worker of a pool was idle, in percent. */
+#define BUSY_LEAST 90
+#define WORKERS    4   /* the most workers whose work put_workers() writes */
+
+/* Writes the greatest cause of a worker's time. Returns 0 or ENOMEM. */
+static int put_work(const struct page *page, uint32_t worker, int64_t from_ns, int64_t to_ns)
+{
+	const struct history_thread *thread = &page->why->history.thread[worker];
+	const int64_t begin_ns = thread->first_ns > from_ns ? thread->first_ns : from_ns;
+	const int64_t end_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
+	struct division division;
+	struct why_causes causes = { .count = 0 };
+	int err;
+
+	if (begin_ns >= end_ns)
+		return 0;
+	err = division_make(&division, page->division->history, worker, begin_ns, end_ns);
+	if (!err && !why_causes(&causes, &division))
+		err = ENOMEM;
+	if (!err && causes.count) {
+		out_str(page->out, "; ");
+		put_thread(page, worker, root_pid(page));
+		out_printf(page->out, " %.0f %% ", division.node[0].ns ? 100 *
+			   (double)causes.cause[0].ns / (double)division.node[0].ns : 0);
+		put_label(page->out, causes.cause[0].label);
+	}
+	free(causes.cause);
+	division_fini(&division);
+	return err;
+}
+
+/*
+ * Writes how busy the workers of a pool were, and what they did, if a thread of the chain that
+ * leads to a cause is a worker, and no worker was idle for most of the time. Returns 0 or ENOMEM.
+ */
+static int put_workers(const struct page *page, const struct window *window, uint32_t node)
+{
+	const struct history *history = &page->why->history;
+	const struct division *division = page->division;
+	const double whole = (double)window_ns(window);
+	uint32_t worker[WORKERS];
+	struct pools_busy busy = { .idle = NULL };
+	char place[300];
+	size_t count;
+	int err = 0;
+
+	while (node && !err) {
+		busy.workers = 0;
+		if (division->node[node].thread != window->thread)
+			err = pools_busy(history, division->node[node].thread, window->from_ns,
+					 window->to_ns, &busy);
+		if (busy.workers > 1 &&
+		    100 * (double)busy.idle_ns <= (100 - BUSY_LEAST) * whole)
+			break;
+		node = division->node[node].parent;
+	}
+	if (!node || err)
+		return err;
+	count = pools_workers(history, division->node[node].thread, worker, WORKERS);
+	symbols_place(page->why->log.trid, history->thread[busy.idle->thread].pid,
+		      busy.idle->address, busy.idle->end_ns, false, place, sizeof(place));
+	out_printf(page->out, "Workers: all %u threads that wait for work", busy.workers);
+	out_str(page->out, *place ? " in " : "");
+	put_label(page->out, place);
+	out_printf(page->out, " were busy for %.1f %% of that time",
+		   100 - (whole > 0 ? 100 * (double)busy.idle_ns / whole : 0));
+	for (size_t i = 0; !err && i < count && i < WORKERS; i++)
+		err = put_work(page, worker[i], window->from_ns, window->to_ns);
+	out_printf(page->out, "%s.\n", count > WORKERS ? "; and others" : "");
+	return err;
+}
+
+/*
+ * Writes how to record the other end of a pipe or socket, if the greatest cause is a wait for it,
+ * and the log does not show who ended this wait. A log with wakers was recorded in this way
+ * already.
+ */
+static void put_peer(const struct page *page, const struct why_node *node)
+{
+	const struct call *call = node->last_call;
+
+	if (node->kind != WHY_PEER || node->child || !call || call->is_stuck || call->error ||
+	    page->why->history.wakers || page->why->history.gaps)
+		return;
+	if (call->cause != CAUSE_POLL &&
+	    ((call->cause != CAUSE_READ && call->cause != CAUSE_WRITE) || call->has_id ||
+	     (call->fd_kind != FD_OTHER && call->fd_kind != FD_PIPE && call->fd_kind != FD_PAIR &&
+	      call->fd_kind != FD_CLIENT && call->fd_kind != FD_COMMAND)))
+		return;
+	out_str(page->out, "Peer: the log does not show which process ended this wait. 'posixtrace "
+		"record --sched' of a privileged user, with POSIXTRACE_KERNEL=tracefs, records it. "
+		"If the process was not recorded, 'posixtrace attach' also records its calls.\n");
+}
+
 /* Writes the first lines. The greatest cause is the answer. */
-static void put_summary(const struct page *page, const struct window *window,
-			const struct why_causes *causes, const struct crowd *crowd)
+static int put_summary(const struct page *page, const struct window *window,
+		       const struct why_causes *causes, const struct crowd *crowd)
 {
 	const struct history_thread *thread = &page->why->history.thread[window->thread];
+	const struct why_node *node;
 	char text[BRIEF_BYTES];
+	int err;
 
 	put_question(page, window);
 	if (!causes->count) {
 		out_printf(page->out, "Cause: unknown; thread %d recorded %llu event%s, and none "
 			   "of them says why.\n", (int)thread->tid,
 			   (unsigned long long)thread->events, text_plural(thread->events));
-		return;
+		return 0;
 	}
 	if (crowd) {
 		put_crowd(page, window, crowd);
 		put_repeats(page, window);
 		put_load(page, window);
 		put_limit(page, window);
-		return;
+		return 0;
 	}
 	out_printf(page->out, "Cause: %.1f %% of that time (%s): ",
 		   why_text_percent(page, causes->cause[0].ns),
 		   brief_ns(text, (double)causes->cause[0].ns));
 	put_cause(page, &causes->cause[0]);
-	put_often(page->out, &page->division->node[causes->cause[0].node]);
+	node = &page->division->node[causes->cause[0].node];
+	put_often(page->out, node);
+	if (node->is_end)
+		put_holders(page, causes->cause[0].node);
+	err = node->kind == WHY_SLEEP ?
+	      put_rhythm(page, node->thread, window, node->last_call, "; ", "") : 0;
 	out_str(page->out, ".\nChain: ");
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
 	out_str(page->out, ".\n");
 	if (causes->cause[0].kind == WHY_UNKNOWN)
 		put_allocator(page, causes->cause[0].node);
+	put_peer(page, node);
+	if (!err)
+		err = put_workers(page, window, causes->cause[0].node);
+	if (!err)
+		err = put_own_rhythms(page, window, causes->cause[0].node);
 	put_repeats(page, window);
 	put_load(page, window);
 	put_limit(page, window);
 	/* The key of a running part without a call is 0. */
-	if (causes->cause[0].kind != WHY_RUN || page->division->node[causes->cause[0].node].key)
-		return;
+	if (causes->cause[0].kind != WHY_RUN || node->key)
+		return err;
 	if (!page->why->history.samples)
 		out_str(page->out, "Functions: 'posixtrace record --sample' records which "
 			"functions ran.\n");
@@ -667,6 +927,7 @@ static void put_summary(const struct page *page, const struct window *window,
 	if (!page->why->history.has_states)
 		out_str(page->out, "Unknown: a wait without an event, such as the write() of "
 			"printf() to a full pipe, looks the same.\n");
+	return err;
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -883,11 +1144,12 @@ int why_text(struct out *out, const struct why *why, const struct window *window
 
 	struct crowd crowd;
 	bool is_crowd;
-	const int err = crowd_find(division, causes, &crowd, &is_crowd);
+	int err = crowd_find(division, causes, &crowd, &is_crowd);
 
+	if (!err)
+		err = put_summary(&page, window, causes, is_crowd ? &crowd : NULL);
 	if (err)
 		return err;
-	put_summary(&page, window, causes, is_crowd ? &crowd : NULL);
 	put_parts(&page);
 	put_causes(&page, causes);
 	put_next_step(&page, causes);

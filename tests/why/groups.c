@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * groups.c - programs in which a thread waits because of a group of others, and loops with a
+ * rhythm, for make check-why. It is no test itself.
+ *
+ *	groups NAME
+ *
+ * No result depends on the speed of the machine: all work is a sleep.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MUST(condition) do { \
+	if (!(condition)) { \
+		perror(#condition); \
+		exit(1); \
+	} \
+} while (0)
+
+#define WORKERS 2
+#define CLIENTS 4
+#define READERS 4
+
+/* ------------------------------------------------------------------ a pool of threads */
+
+struct request {
+	struct request *next;
+	pthread_cond_t done; /* used if each request has its own */
+	bool is_done;
+	int ms;
+};
+
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER, some_done = PTHREAD_COND_INITIALIZER;
+static struct request *first, **last = &first;
+static bool is_shared;
+static atomic_int asked, begun;
+
+static void __attribute__((noinline)) work_slowly(int ms)
+{
+	usleep((useconds_t)ms * 1000);
+}
+
+static void *serve(void *arg)
+{
+	pthread_setname_np(pthread_self(), "worker");
+	for (;;) {
+		struct request *request;
+
+		pthread_mutex_lock(&queue);
+		while (!first)
+			pthread_cond_wait(&work, &queue);
+		request = first;
+		first = request->next;
+		if (!first)
+			last = &first;
+		pthread_mutex_unlock(&queue);
+		if (!request->ms)
+			return arg;
+		begun++;
+		work_slowly(request->ms);
+		pthread_mutex_lock(&queue);
+		request->is_done = true;
+		if (is_shared)
+			pthread_cond_broadcast(&some_done);
+		else
+			pthread_cond_signal(&request->done);
+		pthread_mutex_unlock(&queue);
+	}
+}
+
+static void put(struct request *request)
+{
+	*last = request;
+	last = &request->next;
+	pthread_cond_signal(&work);
+}
+
+static void __attribute__((noinline)) ask(int ms)
+{
+	struct request request = { .ms = ms, .done = PTHREAD_COND_INITIALIZER };
+
+	pthread_mutex_lock(&queue);
+	put(&request);
+	asked++;
+	while (!request.is_done)
+		pthread_cond_wait(is_shared ? &some_done : &request.done, &queue);
+	pthread_mutex_unlock(&queue);
+}
+
+static void *run_client(void *arg)
+{
+	ask(200);
+	return arg;
+}
+
+/* The main thread asks when 'clients' requests are before its own. */
+static void run_pool(int clients, int times)
+{
+	struct request end[WORKERS] = { { .ms = 0 } };
+	pthread_t worker[WORKERS], client[CLIENTS];
+
+	for (int i = 0; i < WORKERS; i++)
+		MUST(!pthread_create(&worker[i], NULL, serve, NULL));
+	usleep(50000);
+	for (int i = 0; i < clients; i++)
+		MUST(!pthread_create(&client[i], NULL, run_client, NULL));
+	while (asked < clients || begun < (clients ? WORKERS : 0))
+		usleep(1000);
+	for (int i = 0; i < times; i++)
+		ask(30);
+	for (int i = 0; i < clients; i++)
+		pthread_join(client[i], NULL);
+	pthread_mutex_lock(&queue);
+	for (int i = 0; i < WORKERS; i++)
+		put(&end[i]);
+	pthread_mutex_unlock(&queue);
+	for (int i = 0; i < WORKERS; i++)
+		pthread_join(worker[i], NULL);
+}
+
+static void pool_own(void)
+{
+	run_pool(CLIENTS, 1);
+}
+
+static void pool_shared(void)
+{
+	is_shared = true;
+	run_pool(CLIENTS, 1);
+}
+
+/* Workers are idle: no request waits in the queue. */
+static void pool_idle(void)
+{
+	run_pool(0, 10);
+}
+
+/* ------------------------------------------------------------------ readers and a writer */
+
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static atomic_int reading;
+static atomic_bool is_over;
+
+static void __attribute__((noinline)) read_table(void)
+{
+	pthread_rwlock_rdlock(&table);
+	reading++;
+	usleep(20000);
+	pthread_rwlock_unlock(&table);
+}
+
+/* Each reader begins while another one reads, so that the lock is never free. */
+static void *run_reader(void *arg)
+{
+	pthread_setname_np(pthread_self(), "reader");
+	usleep((useconds_t)(uintptr_t)arg * 5000);
+	while (!is_over)
+		read_table();
+	return NULL;
+}
+
+static void *end_reading(void *arg)
+{
+	usleep(400000);
+	is_over = true;
+	return arg;
+}
+
+static void __attribute__((noinline)) write_table(void)
+{
+	pthread_rwlock_wrlock(&table);
+	pthread_rwlock_unlock(&table);
+}
+
+static void writer_starved(void)
+{
+	pthread_t reader[READERS], timer;
+
+	for (uintptr_t i = 0; i < READERS; i++)
+		MUST(!pthread_create(&reader[i], NULL, run_reader, (void *)i));
+	while (reading < READERS)
+		usleep(1000);
+	MUST(!pthread_create(&timer, NULL, end_reading, NULL));
+	write_table();
+	is_over = true;
+	for (int i = 0; i < READERS; i++)
+		pthread_join(reader[i], NULL);
+	pthread_join(timer, NULL);
+}
+
+static void *read_long(void *arg)
+{
+	pthread_setname_np(pthread_self(), "reader");
+	pthread_rwlock_rdlock(&table);
+	reading++;
+	work_slowly(200);
+	pthread_rwlock_unlock(&table);
+	return arg;
+}
+
+/* A single reader holds the lock: its work is the reason. */
+static void writer_held(void)
+{
+	pthread_t reader;
+
+	MUST(!pthread_create(&reader, NULL, read_long, NULL));
+	while (!reading)
+		usleep(1000);
+	write_table();
+	pthread_join(reader, NULL);
+}
+
+/* ------------------------------------------------------------------ rhythms, and others */
+
+/* The loop sleeps for its whole period after its work. */
+static void __attribute__((noinline)) drift(void)
+{
+	for (int i = 0; i < 40; i++) {
+		poll(NULL, 0, 3);
+		usleep(8000);
+	}
+}
+
+/* The loop computes each moment from the moment before, so it does not drift. */
+static void __attribute__((noinline)) keep_time(void)
+{
+	struct timespec next;
+
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (int i = 0; i < 40; i++) {
+		poll(NULL, 0, 1);
+		next.tv_nsec += 20000000;
+		if (next.tv_nsec >= 1000000000) {
+			next.tv_nsec -= 1000000000;
+			next.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+}
+
+/* The work takes longer than the interval of the timer. */
+static void __attribute__((noinline)) miss_ticks(void)
+{
+	const struct itimerspec times = { { 0, 10000000 }, { 0, 10000000 } };
+	const int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	uint64_t ticks;
+
+	MUST(fd >= 0 && !timerfd_settime(fd, 0, &times, NULL));
+	for (int i = 0; i < 30; i++) {
+		MUST(read(fd, &ticks, sizeof(ticks)) == sizeof(ticks));
+		poll(NULL, 0, 14);
+	}
+}
+
+/* Another process writes into the standard input, some time after the file "started" appears. */
+static void read_input(void)
+{
+	FILE *file = fopen("started", "w");
+	char byte;
+
+	MUST(file && !fclose(file));
+	MUST(read(0, &byte, 1) == 1);
+}
+
+/* Lives until the recorder has looked at the process that woke the reader. */
+static void write_after(int ms)
+{
+	while (access("started", F_OK))
+		usleep(1000);
+	work_slowly(ms);
+	MUST(write(1, "x", 1) == 1);
+	sleep(1);
+}
+
+static void write_late(void)
+{
+	write_after(1200);
+}
+
+static void write_soon(void)
+{
+	write_after(200);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "pool-own", pool_own }, { "pool-shared", pool_shared }, { "pool-idle", pool_idle },
+	{ "writer-starved", writer_starved }, { "writer-held", writer_held },
+	{ "read-input", read_input }, { "write-late", write_late }, { "write-soon", write_soon },
+	{ "drift", drift }, { "keep-time", keep_time },
+	{ "miss-ticks", miss_ticks },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 2 && i < sizeof(cases) / sizeof(*cases); i++)
+		if (!strcmp(argv[1], cases[i].name)) {
+			cases[i].run();
+			return 0;
+		}
+	return 2;
+}

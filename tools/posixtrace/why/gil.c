@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gil.c - finds waits for the lock of an interpreter of Python, and the threads that held it.
+ *
+ * While a thread waits for the lock, each release has an event of a signal. Between two releases,
+ * the thread of the second one had the lock.
+ */
+#include "why/gil.h"
+
+#include <string.h>
+
+#include "symbols/data.h"
+#include "symbols/symbols.h"
+#include "why/lives.h"
+
+#define LOOK_AT 8192 /* the most calls that are examined for one time */
+#define KNOWN   256  /* the condition variables and places that are kept */
+
+static const char runtime[] = "_PyRuntime"; /* the state of the interpreter; exported */
+
+/* A condition variable or a place in a program. */
+struct known {
+	const struct history *history; /* NULL: not used */
+	uint64_t key, address;
+	pid_t pid;
+	uint32_t life;
+	bool is_gil;
+};
+
+/* Returns whether a condition variable is a part of the interpreter's state. */
+static bool is_of_runtime(const struct history *history, const struct call *call)
+{
+	struct posix_trace_object_np object;
+	const char *name = data_name(history->log, history->thread[call->thread].pid, call->key,
+				     call->end_ns, &object);
+
+	return name && !strncmp(name, runtime, strlen(runtime)) &&
+	       strchr("+.[", name[strlen(runtime)]);
+}
+
+/* A compiler may append a suffix to the name of a static function: take_gil.lto_priv.0. */
+static bool is_taking(const struct history *history, const struct call *call)
+{
+	static const char take[] = "take_gil";
+	const struct symbol *symbol = call->address ?
+				      symbols_at(history->log->trid,
+						 history->thread[call->thread].pid, call->address,
+						 call->end_ns, false) : NULL;
+
+	return symbol && symbol->is_function && !strncmp(symbol->name, take, strlen(take)) &&
+	       strchr(".", symbol->name[strlen(take)]);
+}
+
+bool gil_waits(const struct history *history, const struct call *call)
+{
+	/* Looking up a name is slow. One history exists at a time. */
+	static struct known known[KNOWN];
+	const struct history_thread *thread = &history->thread[call->thread];
+	struct known *of;
+
+	if (call->cause != CAUSE_COND)
+		return false;
+	of = &known[hash_number(hash_number(hash_number(HASH_BEGIN, call->key), call->address),
+				(unsigned)thread->pid) % KNOWN];
+	if (of->history != history || of->key != call->key || of->address != call->address ||
+	    of->pid != thread->pid || of->life != thread->life)
+		*of = (struct known){ history, call->key, call->address, thread->pid,
+				      thread->life, is_of_runtime(history, call) ||
+				      is_taking(history, call) };
+	return of->is_gil;
+}
+
+/* Returns the number of transfers that end at or before a time. */
+static size_t transfers_until(const struct history *history, int64_t time_ns)
+{
+	size_t low = 0, high = history->transfers;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (history->call[history->transfer[middle]].end_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Returns whether a call releases the lock for which another call waits. */
+static bool is_release(const struct history *history, const struct call *post,
+		       const struct call *wait)
+{
+	return post->cause == CAUSE_POST && post->key == wait->key &&
+	       lives_same(history, post->thread, wait->thread);
+}
+
+/*
+ * Begins the walk. If the wait goes on after this time, the thread of the next release held the
+ * lock at the end of this time: it is stored in *thread, and the result is true.
+ */
+static bool gil_begin(const struct history *history, struct gil_walk *walk, uint32_t *thread,
+		      uint64_t *steps)
+{
+	walk->has_begun = true;
+	walk->at = transfers_until(history, walk->to_ns);
+	for (size_t i = walk->at, n = 0; i < history->transfers && n < LOOK_AT;
+	     i++, n++, ++*steps) {
+		const struct call *post = &history->call[history->transfer[i]];
+
+		/* The event of a release may end later than this time. */
+		if (!is_release(history, post, walk->wait))
+			continue;
+		if (post->begin_ns < walk->to_ns) {
+			walk->at = i + 1;
+			continue;
+		}
+		*thread = post->thread;
+		return walk->to_ns < walk->wait->end_ns && post->thread != walk->wait->thread;
+	}
+	return false;
+}
+
+bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *thread,
+	      int64_t *begin_ns, int64_t *end_ns, uint64_t *steps)
+{
+	const struct call *wait = walk->wait;
+	bool has_holder = false;
+
+	if (!walk->has_begun && gil_begin(history, walk, thread, steps)) {
+		has_holder = true;
+		*end_ns = walk->to_ns;
+	}
+	for (unsigned n = 0; walk->at > 0 && walk->from_ns < walk->to_ns && n < LOOK_AT;
+	     n++, ++*steps) {
+		const struct call *post = &history->call[history->transfer[walk->at - 1]];
+
+		if (post->end_ns <= walk->from_ns)
+			break;
+		if (!is_release(history, post, wait) || post->begin_ns > walk->to_ns ||
+		    post->begin_ns <= walk->from_ns) {
+			walk->at--;
+			continue;
+		}
+		/* The thread of the later release held the lock since this one. */
+		if (has_holder) {
+			if (post->begin_ns < *end_ns) {
+				*begin_ns = walk->to_ns = post->begin_ns;
+				return true;
+			}
+			walk->at--;
+			continue;
+		}
+		walk->at--;
+		has_holder = post->thread != wait->thread;
+		*thread = post->thread;
+		*end_ns = post->begin_ns;
+	}
+	*begin_ns = walk->to_ns = walk->from_ns;
+	return has_holder && *begin_ns < *end_ns;
+}

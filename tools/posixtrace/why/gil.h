@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gil.h - the lock of an interpreter of Python, the GIL. Only the thread that holds it can run code
+ * in Python. The interpreter implements it by a condition variable: a thread that releases the lock
+ * signals this variable.
+ */
+#ifndef POSIXTRACE_WHY_GIL_H
+#define POSIXTRACE_WHY_GIL_H
+
+#include "why/history.h"
+
+/*
+ * Returns whether a call waits for the GIL: its condition variable is in the variable _PyRuntime of
+ * the interpreter, or the function take_gil() made the call.
+ */
+bool gil_waits(const struct history *history, const struct call *call);
+
+/*
+ * A walk over the threads that held the GIL, backwards from the end of a time. The caller sets the
+ * first three members, and the others to 0.
+ */
+struct gil_walk {
+	const struct call *wait;
+	int64_t from_ns, to_ns; /* the time that is not explained yet */
+	size_t at;
+	bool has_begun;
+};
+
+/*
+ * Returns whether a thread held the GIL, and stores the thread and its time. Adds the number of
+ * examined calls to *steps.
+ */
+bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *thread,
+	      int64_t *begin_ns, int64_t *end_ns, uint64_t *steps);
+
+#endif

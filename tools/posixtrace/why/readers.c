@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* readers.c - adds up the holds of a read-write lock during the wait of a writer. */
+#include "why/readers.h"
+
+#include <string.h>
+
+#define LOOK_AT 65536 /* the most holds that are examined for one wait */
+
+/* Adds the part of a hold that is in the wait. */
+static void add_hold(struct readers *readers, const struct hold *hold)
+{
+	const struct call *call = readers->call;
+	const int64_t begin_ns = hold->begin_ns > call->begin_ns ? hold->begin_ns : call->begin_ns;
+	const int64_t end_ns = hold->end_ns < call->end_ns ? hold->end_ns : call->end_ns;
+	unsigned i = 0;
+
+	while (i < readers->count && readers->of[i].thread != hold->thread)
+		i++;
+	if (i == READERS_MOST)
+		return;
+	if (i == readers->count) {
+		readers->count++;
+		readers->of[i].thread = hold->thread;
+		readers->of[i].ns = readers->of[i].count = 0;
+	}
+	readers->of[i].ns += (uint64_t)end_ns - (uint64_t)begin_ns;
+	readers->of[i].count++;
+}
+
+/*
+ * The holds are in the order of their ends. So a hold overlaps an earlier one of another thread if
+ * it begins before the last such hold ends.
+ */
+void readers_find(const struct history *history, const struct call *call, struct readers *readers,
+		  uint64_t *steps)
+{
+	const struct holds *holds = &history->holds;
+	const pid_t pid = history->thread[call->thread].pid;
+	/* 'other' is of another thread than 'last' */
+	const struct hold *last = NULL, *other = NULL;
+
+	*readers = (struct readers){ .call = call };
+	if (!holds->count || strcmp(call->type->name, "lock.rwlock_write") != 0)
+		return;
+	for (size_t i = holds_first(holds, pid, call->key, call->begin_ns), n = 0;
+	     i < holds->count && n < LOOK_AT; i++, n++, ++*steps) {
+		const struct hold *hold = &holds->hold[i];
+		const struct hold *before;
+
+		if (hold->lock != call->key || hold->pid != pid || hold->begin_ns >= call->end_ns)
+			break;
+		if (hold->thread == call->thread)
+			continue;
+		before = last && last->thread != hold->thread ? last : other;
+		if (before && before->end_ns > hold->begin_ns &&
+		    (hold->begin_ns > call->begin_ns || before->begin_ns > call->begin_ns))
+			readers->has_overtaken = true;
+		if (last && last->thread != hold->thread)
+			other = last;
+		last = hold;
+		add_hold(readers, hold);
+	}
+}
