@@ -5,6 +5,7 @@ import array
 import asyncio
 import contextlib
 import contextvars
+import functools
 import inspect
 import os
 import pickle
@@ -243,6 +244,11 @@ for wrong in numbers, async_numbers, makes.items:  # wrong arguments fail at the
     fails(TypeError, wrong, 1, 2, 3)
 fails(TypeError, closes_slowly)
 assert list(makes.items(2)) == [makes, makes]
+bound = of_type(functools.partial(Makes.items.__wrapped__, makes, 3))
+assert list(bound()) == [makes] * 3 and inspect.isgeneratorfunction(bound)
+assert str(inspect.signature(bound)) == "()"
+assert inspect.isasyncgenfunction(of_type(functools.partial(closes_slowly.__wrapped__, True)))
+assert asyncio.run(of_type(functools.partial(waits.__wrapped__, 5))()) == 5
 with posixtrace.Stream(path):
     generator = numbers()
     assert [next(generator), generator.send(2), generator.throw(KeyError), *generator] == [1, 2, 3]

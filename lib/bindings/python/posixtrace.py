@@ -79,14 +79,22 @@ def _traced_later(span, function):
         make_outer(span, function, function))
 
 
+def _inside(function):
+    """Returns the function of a functools.partial, which has no code and no name itself."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
 def _outer_generator(span, function, make):
     """Returns a generator function whose span is around the generator that `make` returns."""
     def outer(*args, **keywords):
         with span:
             return (yield from make(*args, **keywords))
-    outer.__name__, outer.__qualname__ = function.__name__, function.__qualname__
+    inside = _inside(function)
+    outer.__name__, outer.__qualname__ = inside.__name__, inside.__qualname__
     # A generator of @types.coroutine can be awaited, so the outer one must be awaitable, too.
-    if function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+    if inside.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
         outer = types.coroutine(outer)
     return outer
 
@@ -109,7 +117,8 @@ def _outer_async_generator(span, function, make):
                     raise
                 except BaseException as error:
                     step = inner.athrow(error)
-    outer.__name__, outer.__qualname__ = function.__name__, function.__qualname__
+    inside = _inside(function)
+    outer.__name__, outer.__qualname__ = inside.__name__, inside.__qualname__
     return outer
 
 
@@ -136,10 +145,12 @@ class _TracedGenerator:
     """
 
     def __init__(self, function, make_outer):
-        functools.update_wrapper(self, function)
-        self.__code__ = function.__code__
-        self.__defaults__ = function.__defaults__
-        self.__kwdefaults__ = function.__kwdefaults__
+        inside = _inside(function)
+        functools.update_wrapper(self, inside)
+        self.__wrapped__ = function
+        self.__code__ = inside.__code__
+        self.__defaults__ = inside.__defaults__
+        self.__kwdefaults__ = inside.__kwdefaults__
         self.__make_inner = function
         self.__make_outer = make_outer
 
