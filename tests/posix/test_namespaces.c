@@ -437,6 +437,36 @@ START_TEST(processes_with_equal_ids_and_start_times_are_traced_each_for_itself)
 }
 END_TEST
 
+/*
+ * Both children are process 2, each in its own namespace. A program that starts examines the links
+ * of all inherited streams. The child that is no member began before the other one became a member.
+ * FORK-01, EXEC-01
+ */
+START_TEST(a_process_with_the_id_of_a_member_is_no_member_in_another_name_space)
+{
+	struct puppet stranger, puppet;
+	pid_t keeper[2];
+	trace_id_t trid;
+
+	if (!may_enter(CLONE_NEWPID, NULL))
+		return;
+	stranger = puppet_in(CLONE_NEWPID, NULL, &keeper[0]);
+	puppet_tell(&stranger, PUPPET_FORK);
+	puppet = puppet_in(CLONE_NEWPID, NULL, &keeper[1]);
+	trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
+	puppet_tell(&puppet, PUPPET_FORK);
+	puppet_tell(&puppet, PUPPET_ONE);
+	assert_account(trid, 2, 0);
+	puppet_tell(&stranger, PUPPET_EXEC);
+	tell_ones(&stranger, 3);
+	assert_account(trid, 2, 0);
+	ck_assert_events(trid, "START u=1");
+	shut(trid);
+	end(&puppet, keeper[1]);
+	end(&stranger, keeper[0]);
+}
+END_TEST
+
 SUITE_NEEDS("exec stat pidfd");
 
 static Suite *build(void)
@@ -453,6 +483,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_target_with_the_id_of_its_controller_is_another_process);
 	tcase_add_test(tc, a_controller_in_another_name_space_traces_the_process_that_it_named);
 	tcase_add_test(tc, processes_with_equal_ids_and_start_times_are_traced_each_for_itself);
+	tcase_add_test(tc, a_process_with_the_id_of_a_member_is_no_member_in_another_name_space);
 	return suite;
 }
 
