@@ -74,6 +74,18 @@ int main(void)
 	prepare(&ring, fd, buffer, 2, 0x5555);
 	MUST(io_uring_submit_and_wait(&ring, 1) == 1);
 	io_uring_queue_exit(&ring);
+	/* Many answers of one call, in all places of the ring. */
+	MUST(!getenv("RING_THREAD") || io_uring_queue_init(64, &ring, 0) == 0);
+	for (int i = 0; i < 4 && getenv("RING_THREAD"); i++) {
+		for (int k = 0; k < 50; k++) {
+			struct io_uring_sqe *one = io_uring_get_sqe(&ring);
+
+			io_uring_prep_nop(one);
+			one->user_data = 0x6000 + 50 * i + k;
+		}
+		MUST(io_uring_submit_and_wait(&ring, 50) == 50);
+		io_uring_cq_advance(&ring, 50);
+	}
 	return 0;
 }
 EOT
@@ -114,8 +126,10 @@ export RING_THREAD
 shim io "$tmp/ring"
 unset RING_THREAD
 check "with threads: the program works" exits 0
-check "with threads: each request" shows 'io.uring_submit ' 44
-check "with threads: each answer" shows 'io.uring_complete ' 44
+check "with threads: each request" shows 'io.uring_submit ' 244
+check "with threads: each answer" shows 'io.uring_complete ' 244
+check "with threads: once" test \
+	"$(grep -o 'io.uring_complete .*user_data=0x6.*' "$tmp/events" | sort -u | wc -l)" -eq 200
 check "with threads: none is unseen" shows 'io.uring .* unseen=[1-9]' 0
 check "with threads: the answers of one ring" \
 	shows 'io.uring_complete .*result=1 error=0 flags=0x0 user_data=0x40' 40
