@@ -223,6 +223,7 @@ group pool-own './groups pool-own' "$workers" "$taken"
 group pool-shared './groups pool-shared' "$workers" "$taken"
 group pool-idle './groups pool-idle' '!workers' '!Workers'
 group pool-python "$python $source/groups.py pool" "$workers" 'taken later by thread [0-9]* -> '
+group load-python "$python $source/groups.py load" 'all 2 workers were busy'
 group writer-starved './groups writer-starved' \
 	'waiting as a writer for rwlock_write "table" in write_table (groups.c:[0-9]*), while readers that came later' \
 	'meanwhile 4 readers held it [0-9]* times: thread [0-9]* (reader) for'
@@ -234,7 +235,7 @@ for way in none $ways; do
 done
 group writer-held './groups writer-held' '!as a writer' 'sleeping: usleep() in work_slowly'
 group gil-python "$python $source/groups.py gil" \
-	'waiting for the lock of the Python interpreter (GIL)' 'meanwhile it was held by thread [0-9]*'
+	'waiting for the lock of the Python interpreter (GIL)' 'held by thread [0-9]*'
 group drift './groups drift' 'the loop asked for 8.000ms each time, but its period was [0-9.]*ms on average'
 group drift-python "$python $source/groups.py drift" \
 	'the loop asked for about 1[0-9.]*ms each time, but its period was [0-9.]*ms'

@@ -29,6 +29,16 @@ def pool():
             client.join()
 
 
+def load():
+    """The main thread gives all work to the pool, and waits for one result after the other."""
+    with concurrent.futures.ThreadPoolExecutor(2, 'worker') as executor:
+        for first in [executor.submit(work_slowly, 0.03) for _ in range(2)]:
+            first.result()
+        time.sleep(0.02)
+        for _ in executor.map(work_slowly, [0.1] * 12):
+            pass
+
+
 def count_up(until):
     number = 0
     while time.thread_time() < until:
@@ -50,4 +60,4 @@ def drift():
         time.sleep(0.01)
 
 
-{'pool': pool, 'gil': gil, 'drift': drift}[sys.argv[1]]()
+{'pool': pool, 'load': load, 'gil': gil, 'drift': drift}[sys.argv[1]]()

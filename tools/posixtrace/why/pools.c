@@ -466,15 +466,25 @@ int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, 
 	const struct place *place = pool_of(history, worker);
 	struct idle *idle = NULL;
 	size_t count = 0;
-	int64_t until_ns = from_ns;
+	int64_t until_ns;
 	bool good = true;
 
 	*busy = (struct pools_busy){ .idle = place ? place->idle : NULL };
-	for (size_t k = 0; place && good && k < place->workers; k++) {
+	for (size_t k = 0; place && k < place->workers; k++) {
+		const struct history_thread *thread = &history->thread[place->worker[k]];
+
+		from_ns = thread->first_ns > from_ns ? thread->first_ns : from_ns;
+		to_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
+	}
+	if (!place || from_ns >= to_ns)
+		return 0;
+	busy->workers = (unsigned)place->workers;
+	busy->all_ns = (uint64_t)to_ns - (uint64_t)from_ns;
+	until_ns = from_ns;
+	for (size_t k = 0; good && k < place->workers; k++) {
 		const struct history_thread *thread = &history->thread[place->worker[k]];
 		const size_t end = thread->piece + thread->pieces;
 
-		busy->workers += thread->first_ns < to_ns && thread->last_ns > from_ns;
 		for (size_t i = history_piece_at(history, thread, from_ns);
 		     good && i < end && history->piece[i].begin_ns < to_ns; i++) {
 			const struct piece *piece = &history->piece[i];

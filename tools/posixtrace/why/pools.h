@@ -38,7 +38,8 @@ bool pools_find(const struct history *history, const struct call *call,
 /* How busy the pool of a worker was. */
 struct pools_busy {
 	const struct call *idle; /* a wait for work by a thread of the pool; NULL: no pool */
-	unsigned workers;        /* the number of its threads that lived in this time */
+	unsigned workers;        /* the number of its threads */
+	uint64_t all_ns;         /* the part of the time in which all of them lived */
 	uint64_t idle_ns;        /* for how long at least one of them waited for work */
 };
 

@@ -808,40 +808,50 @@ static int put_work(const struct page *page, uint32_t worker, int64_t from_ns, i
 }
 
 /*
- * Writes how busy the workers of a pool were, and what they did, if a thread of the chain that
- * leads to a cause is a worker, and no worker was idle for most of the time. Returns 0 or ENOMEM.
+ * Finds a worker of a pool in the chain that leads to a cause, if no worker of its pool was idle
+ * for most of the time in which all of them lived, which must be at least half of the window.
+ * Stores its node, or 0. Returns 0 or ENOMEM.
  */
-static int put_workers(const struct page *page, const struct window *window, uint32_t node)
+static int find_busy(const struct page *page, const struct window *window, uint32_t node,
+		     struct pools_busy *busy, uint32_t *worker)
+{
+	const struct division *division = page->division;
+	int err = 0;
+
+	for (; node && !err; node = division->node[node].parent) {
+		busy->workers = 0;
+		if (division->node[node].thread != window->thread)
+			err = pools_busy(&page->why->history, division->node[node].thread,
+					 window->from_ns, window->to_ns, busy);
+		if (busy->workers > 1 && busy->all_ns >= window_ns(window) / 2 &&
+		    100 * (double)busy->idle_ns <= (100 - BUSY_LEAST) * (double)busy->all_ns)
+			break;
+	}
+	*worker = node;
+	return err;
+}
+
+/* Writes how busy the workers of a pool were, and what they did. Returns 0 or ENOMEM. */
+static int put_workers(const struct page *page, const struct window *window,
+		       const struct pools_busy *busy, uint32_t node)
 {
 	const struct history *history = &page->why->history;
-	const struct division *division = page->division;
-	const double whole = (double)window_ns(window);
 	uint32_t worker[WORKERS];
-	struct pools_busy busy = { .idle = NULL };
-	char place[300];
+	char place[300], all[BRIEF_BYTES];
 	size_t count;
 	int err = 0;
 
-	while (node && !err) {
-		busy.workers = 0;
-		if (division->node[node].thread != window->thread)
-			err = pools_busy(history, division->node[node].thread, window->from_ns,
-					 window->to_ns, &busy);
-		if (busy.workers > 1 &&
-		    100 * (double)busy.idle_ns <= (100 - BUSY_LEAST) * whole)
-			break;
-		node = division->node[node].parent;
-	}
-	if (!node || err)
-		return err;
-	count = pools_workers(history, division->node[node].thread, worker, WORKERS);
-	symbols_place(page->why->log.trid, history->thread[busy.idle->thread].pid,
-		      busy.idle->address, busy.idle->end_ns, false, place, sizeof(place));
-	out_printf(page->out, "Workers: all %u threads that wait for work", busy.workers);
+	if (!node)
+		return 0;
+	count = pools_workers(history, page->division->node[node].thread, worker, WORKERS);
+	symbols_place(page->why->log.trid, history->thread[busy->idle->thread].pid,
+		      busy->idle->address, busy->idle->end_ns, false, place, sizeof(place));
+	out_printf(page->out, "Workers: all %u threads that wait for work", busy->workers);
 	out_str(page->out, *place ? " in " : "");
 	put_label(page->out, place);
-	out_printf(page->out, " were busy for %.1f %% of that time",
-		   100 - (whole > 0 ? 100 * (double)busy.idle_ns / whole : 0));
+	out_printf(page->out, " were busy for %.1f %% of %s",
+		   100 - 100 * (double)busy->idle_ns / (double)busy->all_ns,
+		   brief_ns(all, (double)busy->all_ns));
 	for (size_t i = 0; !err && i < count && i < WORKERS; i++)
 		err = put_work(page, worker[i], window->from_ns, window->to_ns);
 	out_printf(page->out, "%s.\n", count > WORKERS ? "; and others" : "");
@@ -876,7 +886,9 @@ static int put_summary(const struct page *page, const struct window *window,
 {
 	const struct history_thread *thread = &page->why->history.thread[window->thread];
 	const struct why_node *node;
+	struct pools_busy busy = { .idle = NULL };
 	char text[BRIEF_BYTES];
+	uint32_t worker;
 	int err;
 
 	put_question(page, window);
@@ -901,8 +913,11 @@ static int put_summary(const struct page *page, const struct window *window,
 	put_often(page->out, node);
 	if (node->is_end)
 		put_holders(page, causes->cause[0].node);
-	err = node->kind == WHY_SLEEP ?
-	      put_rhythm(page, node->thread, window, node->last_call, "; ", "") : 0;
+	err = find_busy(page, window, causes->cause[0].node, &busy, &worker);
+	if (worker)
+		out_printf(page->out, "; meanwhile all %u workers were busy", busy.workers);
+	if (!err && node->kind == WHY_SLEEP)
+		err = put_rhythm(page, node->thread, window, node->last_call, "; ", "");
 	out_str(page->out, ".\nChain: ");
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
@@ -911,7 +926,7 @@ static int put_summary(const struct page *page, const struct window *window,
 		put_allocator(page, causes->cause[0].node);
 	put_peer(page, node);
 	if (!err)
-		err = put_workers(page, window, causes->cause[0].node);
+		err = put_workers(page, window, &busy, worker);
 	if (!err)
 		err = put_own_rhythms(page, window, causes->cause[0].node);
 	put_repeats(page, window);
@@ -1070,6 +1085,9 @@ static void put_causes(const struct page *page, const struct why_causes *causes)
 			   brief_ns(time, (double)causes->cause[i].ns),
 			   why_text_percent(page, causes->cause[i].ns));
 		put_cause(page, &causes->cause[i]);
+		/* The second line of the page has the holders of the first one. */
+		if (i && page->division->node[causes->cause[i].node].is_end)
+			put_holders(page, causes->cause[i].node);
 		out_char(page->out, '\n');
 	}
 }
