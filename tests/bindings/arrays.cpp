@@ -52,7 +52,7 @@ int main(int, char **argv)
 {
 	const posixtrace::event<texts> text("texts");
 	const posixtrace::event<longs> many("longs");
-	const std::string full(900, 'f'), last(40, 'l');
+	const std::string full(900, 'f'), last(40, 'l'), padded("p" + std::string(900, '\0'));
 	const std::uint16_t three[] = { 7, 8, 65535 };
 	trace_event_id_t id;
 
@@ -68,6 +68,7 @@ int main(int, char **argv)
 		has_memory = false;
 		many({ last, last, 1, last });
 		many({ full, full, 2, full });
+		many({ padded, padded, 3, last });
 		has_memory = true;
 		if (const pid_t child = fork()) {
 			waitpid(child, nullptr, 0);

@@ -78,6 +78,7 @@ program_cxx cpp_arrays "$points/arrays.cpp"
 check "C++ records texts of different types" has out '^labelroompart$'
 check "C++ records long texts without memory" has out '^40 40 1 40$'
 check "C++ shortens texts to the room of an event" has out '^900 117 2 0$'
+check "bytes behind the NUL of a text use no room in C++" has out '^1 1 3 40$'
 check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
 check "also if some are missing" has out '^7 8 7 1 no such field: other$'

@@ -102,9 +102,14 @@ template <class T> constexpr const char *type_name()
  */
 class texts {
 public:
-	/* Returns a copy with a NUL, which a string_view may lack. */
+	/*
+	 * Returns a copy with a NUL, which a string_view may lack. A text in an event ends at its
+	 * first NUL, so the bytes behind it must not use the room of further texts.
+	 */
 	const char *copy(std::string_view text) noexcept
 	{
+		text = text.substr(0, text.find('\0'));
+
 		char *const to = bytes_ + used_;
 		const std::size_t room = sizeof(bytes_) - used_;
 		const std::size_t length = text.size() < room ? text.size() : room ? room - 1 : 0;
