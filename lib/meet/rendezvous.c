@@ -44,6 +44,11 @@
  */
 #define TRIES     100
 #define FIRST_SPACE 0xeffffffcu /* of the initial pid namespace, PROC_PID_INIT_INO */
+/*
+ * How often one cleaning lists all processes. A user may make any number of links, and a privileged
+ * controller of a process of this user must not be delayed for long. A later cleaning continues.
+ */
+#define LISTINGS 64
 /* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
 #define ANCESTORS 32
 
@@ -484,9 +489,10 @@ static bool is_closed(const char *path)
  * controller of a container is not in the /proc of another container. So the descriptor is examined
  * only if the VIEW of the link is the VIEW of this process. A link with another VIEW is left if no
  * process of its maker is in that namespace. Only the /proc of the initial namespace shows this.
- * The names of older versions have no VIEW, so the result for them is false.
+ * The names of older versions have no VIEW, so the result for them is false. *listings is how often
+ * the function may still list all processes.
  */
-static bool is_left(int folder, const char *name, const struct view *own)
+static bool is_left(int folder, const char *name, const struct view *own, unsigned *listings)
 {
 	const uint32_t view = space_in(name, PART_VIEW);
 	char text[PTX_RENDEZVOUS_PATH];
@@ -496,9 +502,11 @@ static bool is_left(int folder, const char *name, const struct view *own)
 		return false;
 	if (view == own->space)
 		return is_closed(text);
-	return own->space == FIRST_SPACE &&
-	       fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       ptx_openers_lack_space(view, link.st_uid);
+	if (own->space != FIRST_SPACE || *listings == 0 ||
+	    fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	--*listings;
+	return ptx_openers_lack_space(view, link.st_uid);
 }
 
 /*
@@ -514,6 +522,7 @@ static void rendezvous_clean(int folder, const struct view *own)
 	int copy = own->space ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
 	char path[PTX_RENDEZVOUS_PATH];
+	unsigned listings = LISTINGS;
 	struct dirent *entry;
 
 	if (!list) {
@@ -523,7 +532,7 @@ static void rendezvous_clean(int folder, const struct view *own)
 	}
 	own_path(path, own, copy);
 	while (!is_closed(path) && (entry = readdir(list)))
-		if (is_left(folder, entry->d_name, own))
+		if (is_left(folder, entry->d_name, own, &listings))
 			unlinkat(folder, entry->d_name, 0);
 	closedir(list);
 }
@@ -661,13 +670,13 @@ static void remove_own(int folder, const char *name, const struct view *own)
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {
 	const char *which = inherited ? INHERITED : TRACED;
+	/* This needs a descriptor, too. With only one free descriptor, it must precede the folder. */
+	const struct view own = own_view();
 	int folder = ptx_folder_open_in(target->uid, which, false);
 	char name[PTX_RENDEZVOUS_NAME];
-	struct view own;
 
 	if (folder < 0)
 		return;
-	own = own_view();
 	own_name(name, target, &own);
 	remove_own(folder, name, &own);
 	first_name(name, target, &own);

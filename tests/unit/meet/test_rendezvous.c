@@ -365,6 +365,29 @@ START_TEST(links_of_controllers_in_another_namespace_are_not_removed)
 }
 END_TEST
 
+/* A hostile user makes many links that only a list of all processes shows to be left. */
+START_TEST(many_links_of_other_namespaces_are_removed_in_several_steps)
+{
+	struct ptx_rendezvous_target target = self();
+	const bool is_first = view() == 0xeffffffc;
+	char end[64];
+
+	choose();
+	for (uint32_t space = 1; space <= 100; space++)
+		make("/proc/999999999/fd/3", end_of(end, target.space, "dead", space));
+	for (int step = 1; step <= 2; step++) {
+		int left = 0;
+
+		ptx_rendezvous_link(&target, 0, false);
+		for (uint32_t space = 1; space <= 100; space++)
+			left += is_there(end_of(end, target.space, "dead", space));
+		ck_assert_int_eq(left, !is_first ? 100 : step == 1 ? 36 : 0);
+	}
+	ptx_rendezvous_remove(&target, false);
+	clean_up();
+}
+END_TEST
+
 /* Returns how many links a controller finds for the target. */
 static int found_for(const struct ptx_rendezvous_target *target)
 {
@@ -492,6 +515,7 @@ SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_ot
 	   links_of_ancestors_are_found_among_many_others,
 	   only_links_of_dead_processes_are_removed,
 	   links_of_controllers_in_another_namespace_are_not_removed,
+	   many_links_of_other_namespaces_are_removed_in_several_steps,
 	   links_for_another_namespace_are_not_followed,
 	   two_targets_with_one_id_have_a_link_each,
 	   a_folder_that_others_remove_is_made_again,
