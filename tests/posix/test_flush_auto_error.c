@@ -90,9 +90,12 @@ START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
 					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 18);
 	struct posix_trace_status_info status;
 	struct history *history;
+	off_t size = 0;
 
 	for (int i = 0; i < 2; i++) {
 		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
+		/* The second time, no thread writes into the file now. */
+		size = log_stat(fd).st_size;
 		atomic_store(&has_no_threads, i == 0);
 		errno = 4711;
 		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP));
@@ -101,8 +104,8 @@ START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
 		ck_assert_int_eq(status.posix_stream_flush_error, i ? 0 : EAGAIN);
 	}
 	trace_number(id, 1);
-	/* Only the thread writes the event into the file. */
-	for (off_t size = log_stat(fd).st_size; log_stat(fd).st_size == size;)
+	/* Only the thread writes events into the file. */
+	while (log_stat(fd).st_size == size)
 		sched_yield();
 	shut(trid);
 	history = log_history(fd);
