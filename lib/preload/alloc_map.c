@@ -75,12 +75,13 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 	void *address = NULL, *result;
 	va_list list;
 
-	/* The new place may be in known memory, too, but is as readable as the old one. */
+	/* The new place may be in known memory, too, and the old place may be unreadable. */
 	shim_forget_known(old, old_size);
 	if (flags & MREMAP_FIXED) {
 		va_start(list, flags);
 		address = va_arg(list, void *);
 		va_end(list);
+		shim_forget_known(address, size);
 	}
 	/*
 	 * The address is passed on even if the flags do not use it: the real function ignores it

@@ -93,8 +93,9 @@ static struct {
 /* The numbers of io.uring. */
 struct counts {
 	uint32_t submitted; /* requests recorded before the call */
-	uint32_t completed; /* answers recorded after the call */
-	uint32_t unseen;    /* answers without an event, because the kernel had overwritten them */
+	uint32_t completed; /* answers recorded before and after the call */
+	/* answers without an event, because they were overwritten or the ring has ended */
+	uint32_t unseen;
 };
 
 /*
@@ -413,6 +414,20 @@ static void put_answer(int ring, const struct answer *from, const void *caller)
 }
 
 /*
+ * Copies memory of a ring that another thread may have ended. Returns false if that is not
+ * possible, or if the ring has ended: its memory and its place may belong to something else now.
+ * The thread that ends a ring frees its place before it unmaps the memory. So if the ring still has
+ * the place after the copy, the copy was made from the ring.
+ */
+static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct answers *of)
+{
+	if (!shim_copy_shared(to, from, bytes))
+		return false;
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&rings[of->place].ring, memory_order_relaxed) == of->tail;
+}
+
+/*
  * The greatest number of answers that are copied at once, if each has 16 bytes. A copy of more
  * would need much of the thread's stack.
  */
@@ -421,7 +436,7 @@ static void put_answer(int ring, const struct answer *from, const void *caller)
 /*
  * Records the answers since the last call. The kernel may store further answers meanwhile; they
  * belong to the next call. If `may_be_gone` is true, another thread may have unmapped the ring, and
- * the function reads it by shim_copy_shared(). If that is not possible, a later call records the
+ * the function reads it by copy_of_ring(). If that is not possible, a later call records the
  * answers.
  */
 static void put_answers(const struct answers *of, bool may_be_gone, struct counts *counts,
@@ -440,7 +455,7 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 	/* The kernel writes the answers before it stores the tail, so the tail is loaded first. */
 	if (!may_be_gone)
 		tail = __atomic_load_n(of->tail, __ATOMIC_ACQUIRE);
-	else if (!shim_copy_shared(&tail, of->tail, sizeof tail))
+	else if (!copy_of_ring(&tail, of->tail, sizeof tail, of))
 		return;
 	atomic_thread_fence(memory_order_acquire);
 	/* Another thread that reads the same answers fails here, or has recorded them. */
@@ -450,7 +465,7 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 		return;
 	/* The ring has mask + 1 places: older answers have been overwritten. */
 	if (tail - next > of->mask + 1) {
-		counts->unseen = tail - next - (of->mask + 1);
+		counts->unseen += tail - next - (of->mask + 1);
 		next = tail - (of->mask + 1);
 	}
 	while (next != tail) {
@@ -464,7 +479,7 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 		if (may_be_gone) {
 			if (some > COPIED >> of->shift)
 				some = COPIED >> of->shift;
-			if (!shim_copy_shared(copy, from, (some << of->shift) * sizeof *from)) {
+			if (!copy_of_ring(copy, from, (some << of->shift) * sizeof *from, of)) {
 				counts->unseen += tail - next;
 				return;
 			}

@@ -129,6 +129,22 @@ long syscall(long number, ...)
 	return result;
 }
 
+void io_uring_queue_exit(struct io_uring *ring)
+{
+	(void)ring;
+}
+
+/* A thread ends the ring, and the page then belongs to something else. */
+static void reuse_page(struct io_uring *ring)
+{
+	const unsigned tail = *ring->completions.kernel.tail;
+
+	io_uring_queue_exit(ring);
+	ring->completions.answers[tail & *ring->completions.kernel.mask].result = 9;
+	*ring->completions.kernel.tail = tail + 1;
+	gone_arm(NULL);
+}
+
 /*
  * A function of liburing that submits a request to a ring in the page. Before it returns, a thread
  * has consumed the answer and has ended the ring. It needs no kernel with rings.
@@ -140,6 +156,8 @@ int io_uring_submit(struct io_uring *ring)
 	ring->submissions.head = ring->submissions.tail;
 	ring->completions.answers[tail & *ring->completions.kernel.mask].result = 7;
 	__atomic_store_n(ring->completions.kernel.tail, tail + 1, __ATOMIC_RELEASE);
+	if (ring->fd == GONE_REUSED)
+		reuse_page(ring);
 	unmap_page();
 	return 1;
 }

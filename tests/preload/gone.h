@@ -41,7 +41,11 @@ struct io_uring {
 	int fd;
 };
 
+/* The descriptor of a ring whose page gets other content instead of being unmapped. */
+#define GONE_REUSED 98
+
 int io_uring_submit(struct io_uring *ring);
+void io_uring_queue_exit(struct io_uring *ring);
 
 /* The next call of a function of gone.c unmaps the page. */
 void gone_arm(void *page);

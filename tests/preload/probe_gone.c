@@ -400,6 +400,12 @@ static long call_ring(union argument *at)
 	return io_uring_submit(&at->ring.ring);
 }
 
+static long call_reused(union argument *at)
+{
+	at->ring.ring.fd = GONE_REUSED;
+	return io_uring_submit(&at->ring.ring);
+}
+
 static const struct gone_case {
 	const char *name;
 	void (*make)(void), (*end)(void);
@@ -427,6 +433,7 @@ static const struct gone_case {
 	{ "setitimer", make_nothing, make_nothing, fill_interval, call_setitimer },
 	{ "timer_settime", make_timer, make_nothing, fill_timer, call_timer_settime },
 	{ "io_uring_submit", make_thread, make_nothing, fill_ring, call_ring },
+	{ "io_uring_reused", make_thread, make_nothing, fill_ring, call_reused },
 };
 
 static void install_filter(void)
