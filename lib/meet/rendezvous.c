@@ -670,7 +670,7 @@ static void remove_own(int folder, const char *name, const struct view *own)
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {
 	const char *which = inherited ? INHERITED : TRACED;
-	/* This needs a descriptor, too. With only one free descriptor, it must precede the folder. */
+	/* This needs a descriptor, too. If only one is free, it must precede the folder. */
 	const struct view own = own_view();
 	int folder = ptx_folder_open_in(target->uid, which, false);
 	char name[PTX_RENDEZVOUS_NAME];
