@@ -511,7 +511,9 @@ static void add_writers(struct division *division, uint32_t node, const struct c
 	const struct stuck_look *look = stuck_look(history, call->thread, call->begin_ns,
 						   call->end_ns);
 	const pid_t own = history->thread[call->thread].pid;
-	char pids[100], label[200];
+	const char *names = look ? history_text_at(history, look->names) : "";
+	char pids[100], others[100] = "", named[130], label[400];
+	size_t used = 0;
 	uint32_t main;
 	unsigned count = 0;
 	pid_t pid = 0;
@@ -523,9 +525,12 @@ static void add_writers(struct division *division, uint32_t node, const struct c
 	for (char *at = pids; *at;) {
 		const pid_t one = (pid_t)strtol(at, &at, 10);
 
-		count += one != own;
-		pid = one != own ? one : pid;
 		at += *at == ' ';
+		if (one == own)
+			continue;
+		pid = one;
+		used += (size_t)snprintf(others + used, sizeof(others) - used, "%s%d",
+					 count++ ? " " : "", (int)one);
 	}
 	if (!count)
 		return;
@@ -534,12 +539,15 @@ static void add_writers(struct division *division, uint32_t node, const struct c
 		add_thread_part(division, node, "probably written by", main, true, from_ns, to_ns);
 		return;
 	}
+	/* Logs of earlier versions have no names. */
+	snprintf(named, sizeof(named), "%s%.120s%s", *names ? " (" : "", names,
+		 *names ? ")" : "");
 	if (count == 1)
-		snprintf(label, sizeof(label), "probably written by process %d (%s), which was not "
-			 "recorded", (int)pid, history_text_at(history, look->names));
+		snprintf(label, sizeof(label), "probably written by process %d%s, which was not "
+			 "recorded", (int)pid, named);
 	else
-		snprintf(label, sizeof(label), "written by one of the processes %s, which had the "
-			 "pipe open for writing", pids);
+		snprintf(label, sizeof(label), "written by one of the processes %s%s, which had "
+			 "the pipe open for writing", others, named);
 	add_outside(division, node, UINT64_C(1) << 34 | (uint32_t)pid, label, true, from_ns, to_ns);
 }
 
