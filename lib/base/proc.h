@@ -75,9 +75,9 @@ int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
 /*
- * Returns the inode of the pid namespace of the process with this number. Returns 0 if /proc does
- * not show it: /proc is not mounted, the caller may not examine the process, or the kernel has no
- * such namespaces.
+ * Returns the inode of the pid namespace of the process with this number, or 0 if the inode cannot
+ * be determined: the process has ended, the caller may not examine the process, /proc is not
+ * mounted, or the kernel has no such namespaces.
  */
 uint32_t ptx_proc_space(uint32_t number);
 

@@ -396,8 +396,8 @@ void ptx_flush_resume(struct ptx_flush *flush)
 	const int err = ptx_flusher_resume(flush);
 
 	/*
-	 * Without a flusher the stream fills up. A reader of the log must find the reason for the
-	 * losses that follow.
+	 * Without a flusher the stream may become full. A reader of the log must find the reason
+	 * for the losses that follow.
 	 */
 	if (!err)
 		return;

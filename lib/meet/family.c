@@ -501,7 +501,7 @@ static bool step_to_parent(uint32_t *number, uint32_t *pid)
 
 /*
  * Returns false if the process with this number in /proc is certainly in another pid namespace than
- * `space`. Then its id means another process in the table of members.
+ * `space`. The member with the same id is then another process.
  */
 static bool may_be_in(uint32_t number, uint32_t space)
 {

@@ -51,8 +51,8 @@ bool ptx_family_join(struct ptx_control *control);
 /*
  * Like ptx_family_join(), for an arena that this process has found by a link for another process
  * (rendezvous.h). The process id of a member may belong to another process by now, so start times
- * are compared, too. `space` is the inode of the pid namespace of the members, or 0 if it is not
- * known: a process of another namespace is no member.
+ * are compared, too. `space` is the inode of the pid namespace of the members, or 0 if the inode is
+ * not known. A process that is certainly in another namespace is no member.
  */
 bool ptx_family_rejoin(struct ptx_control *control, uint32_t space);
 

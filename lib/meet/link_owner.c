@@ -35,8 +35,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /*
  * Returns the entry for the target. If there is none, makes a new entry. Returns NULL if there is
  * no memory. The caller holds the lock. The start time is compared, too, because processes may have
- * the same id one after the other, and the pid namespace, because processes of two namespaces may
- * have the same id at the same time.
+ * the same id one after the other. The pid namespace is compared, because processes of two
+ * namespaces may have the same id at the same time.
  */
 static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *target)
 {

@@ -224,8 +224,8 @@ struct space {
 
 /*
  * A callback of ptx_io_list(): ends the listing with a value other than 0 at a process of the user
- * that is in the namespace, or that cannot be examined. Process 1 may refuse to be examined, but is
- * in the namespace of /proc.
+ * that is in the namespace, or that cannot be examined. Process 1 is omitted, because it is
+ * certainly in the namespace of /proc, and the caller may have no right to examine it.
  */
 static int look_at_space(void *arg, int proc, const char *name)
 {
@@ -243,7 +243,7 @@ static int look_at_space(void *arg, int proc, const char *name)
 	return errno != ENOENT && errno != ESRCH;
 }
 
-/* An error of the listing is another result than 0, so it means that the namespace may exist. */
+/* If the listing fails, ptx_io_list() does not return 0, so the result is false. */
 bool ptx_openers_lack_space(uint32_t space, uint32_t uid)
 {
 	struct space wanted = { space, uid };

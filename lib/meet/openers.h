@@ -39,9 +39,10 @@ void ptx_openers_free(struct ptx_openers *openers);
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 
 /*
- * Returns true if no process of the user `uid` is in the pid namespace with the inode `space`. The
- * caller is in the initial pid namespace, and so is its /proc, so that /proc shows all processes.
- * If a process of the user cannot be examined, the result is false.
+ * Returns true if no process of the user `uid` that /proc shows is in the pid namespace with the
+ * inode `space`. The /proc of the caller must belong to the initial pid namespace, so that it shows
+ * the processes of all namespaces. If a process of the user cannot be examined, the result is
+ * false.
  */
 bool ptx_openers_lack_space(uint32_t space, uint32_t uid);
 

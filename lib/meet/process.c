@@ -102,9 +102,9 @@ static bool is_arena(const struct ptx_control *control)
  * family (family.h) to which this process belongs. `control` is mapped and has passed is_arena().
  * If the arena was made for this process id and its state is WAITS, a compare-and-swap makes it
  * CHOSEN. If it is CHOSEN already, this process has used it before it executed the program, or a
- * controller has chosen it for this process. `walk` has found the arena. If it has found the arena
- * by a link for another process, the process id in the control page may be the id of a former
- * process, or of a process in another pid namespace.
+ * controller has chosen it for this process. `walk` is the search that has found the arena. If the
+ * search followed a link for another process, the process id in the control page may be the id of a
+ * former process, or of a process in another pid namespace.
  */
 static bool choose_arena(struct ptx_control *control, const struct ptx_rendezvous *walk)
 {

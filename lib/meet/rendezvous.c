@@ -7,7 +7,8 @@
  * the same start time. The text of the link is /proc/CONTROLLER/fd/N, where CONTROLLER is the
  * number of the controller in its /proc. VIEW is the pid namespace to which the numbers in that
  * /proc belong. Namespaces are named by their inodes; 0 means that the inode is not known. Links of
- * older versions have the name PID.START.CONTROLLER. They are followed, and never removed.
+ * older versions have the name PID.START.CONTROLLER. Programs follow them, and no controller of
+ * this version removes them.
  *
  * Any process of the user can make such a link. So a link is followed only if its text has exactly
  * the form above, and the caller checks the file to which the link leads. No process waits for
@@ -45,8 +46,9 @@
 #define TRIES     100
 #define FIRST_SPACE 0xeffffffcu /* of the initial pid namespace, PROC_PID_INIT_INO */
 /*
- * How often one cleaning lists all processes. A user may make any number of links, and a privileged
- * controller of a process of this user must not be delayed for long. A later cleaning continues.
+ * How often one cleaning may list all processes. A user may make any number of links, and these
+ * must not delay a privileged controller that traces a process of the user. The next cleaning
+ * begins with the first entry of the folder again.
  */
 #define LISTINGS 64
 /* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
@@ -63,8 +65,8 @@ struct entry {
 
 /*
  * Appends the string `more` and then the number to `text`. The buffers have room: an id or an inode
- * has at most 10 digits, and a start time has at most 20. So a name has at most 65 bytes, and a
- * path 31.
+ * has at most 10 digits, and a start time has at most 20. So a name has at most 65 bytes with its
+ * NUL, and a path 31.
  */
 static void rendezvous_put(char *text, const char *more, uint64_t number)
 {
@@ -89,9 +91,10 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 enum { PART_SPACE = 2, PART_VIEW = 4, PARTS = 5 };
 
 /*
- * Returns the pid namespace that is the part `wanted` of a name, or 0 if it is not known. The name
- * may have any text, because a user may make a link. A name without PARTS parts is that of an older
- * version, which has no namespaces.
+ * Returns the part `wanted` of a name, which is the inode of a pid namespace, or 0 if the inode is
+ * not known. The name may have any text, because any process of the user can make a link. The
+ * result is also 0 if the name does not have PARTS parts: names of older versions have no
+ * namespaces.
  */
 static uint32_t space_in(const char *name, unsigned wanted)
 {
@@ -245,11 +248,12 @@ static bool has_prefix(const struct ptx_rendezvous *walk, const struct entry *en
 /*
  * Returns false if the link is certainly for a process of another pid namespace than that of the
  * process whose links are searched. This namespace is requested from the kernel only if a link has
- * the prefix, so that most searches need no system call for it. Stores the namespace of the link's
- * name for the caller.
+ * the prefix, so that most searches need no system call for it. walk->link_space becomes the
+ * namespace in the name of the link.
  *
- * In the last part of the search the result is true for all links: the process may have left the
- * namespace of its family, so the caller compares the namespaces of the ancestors, too.
+ * In the last part of the search the result is true for all links, because this process may have
+ * left the namespace of its family. There ptx_family_rejoin() compares walk->link_space with the
+ * namespaces of this process and its ancestors.
  */
 static bool may_be_in_space(struct ptx_rendezvous *walk, const char *name)
 {
@@ -439,8 +443,9 @@ struct view {
 
 /*
  * Returns how this process is seen in its /proc. If /proc belongs to the pid namespace of this
- * process, this namespace is the result. Otherwise it is the namespace of process 1 of /proc, which
- * only a privileged process may examine.
+ * process, `space` is this namespace. Otherwise `space` is the namespace of process 1 of /proc, or
+ * 0, because only a privileged process may examine process 1. If /proc does not show the ids of
+ * this process, the result is its process id and 0.
  *
  * The number differs from the process id if /proc belongs to an outer namespace. A link with the
  * process id would then lead to another process, and the target would not find its arena.
@@ -487,10 +492,10 @@ static bool is_closed(const char *path)
  * Returns true if the controller that made the link has certainly ended, or has closed the file.
  * The number in a link's text means another process in the /proc of another pid namespace, and a
  * controller of a container is not in the /proc of another container. So the descriptor is examined
- * only if the VIEW of the link is the VIEW of this process. A link with another VIEW is left if no
- * process of its maker is in that namespace. Only the /proc of the initial namespace shows this.
- * The names of older versions have no VIEW, so the result for them is false. *listings is how often
- * the function may still list all processes.
+ * only if the VIEW of the link is the VIEW of this process. For another VIEW, the result is true if
+ * no process of the user who owns the link is in that namespace. Only the /proc of the initial
+ * namespace shows this. The names of older versions have no VIEW, so the result for them is false.
+ * *listings is how often the function may still list all processes.
  */
 static bool is_left(int folder, const char *name, const struct view *own, unsigned *listings)
 {
@@ -612,9 +617,9 @@ static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous
 }
 
 /*
- * Writes the name that all controllers with the same VIEW share. Only one of several controllers
- * that have made an arena for the target gets this name. A controller with another VIEW could not
- * follow the link.
+ * Writes the name that all controllers with the same VIEW share. If several of them have made an
+ * arena for the target, only one can make the link with this name. A controller with another VIEW
+ * could not follow the link.
  */
 static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target,
 		       const struct view *own)
@@ -670,7 +675,10 @@ static void remove_own(int folder, const char *name, const struct view *own)
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {
 	const char *which = inherited ? INHERITED : TRACED;
-	/* This needs a descriptor, too. If only one is free, it must precede the folder. */
+	/*
+	 * own_view() needs a descriptor for a moment, so it precedes the folder: one free
+	 * descriptor is then enough for both.
+	 */
 	const struct view own = own_view();
 	int folder = ptx_folder_open_in(target->uid, which, false);
 	char name[PTX_RENDEZVOUS_NAME];

@@ -5,14 +5,16 @@
  *
  * A controller that traces another process (the target) makes a symbolic link in the folder
  * "traced" of the target's user (folder.h). The name of the link has the id, the start time and the
- * pid namespace of the target, and the number of the controller. The link leads to the file of the
- * arena. A program that starts, or a child that is set up, follows the links with its own process
- * id, start time and namespace. So a process can be traced before it loads this library, and is
- * still traced when it executes another program. If a stream is inherited, the controller makes the
- * same link in a second folder, "inherited". Descendants of the target search in this folder.
+ * pid namespace of the target, and the number of the controller in /proc with the pid namespace to
+ * which this number belongs. The link leads to the file of the arena. A program that starts, or a
+ * child that is set up, follows the links with its own process id, start time and namespace. So a
+ * process can be traced before it loads this library, and is still traced when it executes another
+ * program. If a stream is inherited, the controller makes the same link in a second folder,
+ * "inherited". Descendants of the target search in this folder.
  *
- * Each controller has a link of its own, and removes it. If the controller was killed, another
- * controller removes the link. If there is no folder, a stream works without links.
+ * Each controller has a link of its own, and removes it. If the controller was killed, the link
+ * remains until another controller is certain of that (DESIGN 2) and removes the link. If there is
+ * no folder, a stream works without links.
  *
  * Threads   any. A search (struct ptx_rendezvous) has one caller at a time. Two processes may make
  *           or remove links at the same time.
@@ -33,9 +35,9 @@ struct ptx_rendezvous {
 	uint32_t parent; /* number in /proc of the next ancestor whose links are searched */
 	unsigned ancestors;
 	uint32_t number; /* number in /proc of the process whose links are searched */
-	uint32_t space;  /* inode of the pid namespace of this process; 0: not known */
-	bool has_space;  /* `space` was determined */
-	/* the pid namespace that the name of the last link has; 0: it has none (older versions) */
+	uint32_t space;  /* inode of the pid namespace of that process; 0: not known */
+	bool has_space;  /* false: `space` was not read yet */
+	/* SPACE in the name of the last link; 0: not known, or a name of an older version */
 	uint32_t link_space;
 	/* the beginning of the names of the links that are searched */
 	char prefix[PTX_RENDEZVOUS_NAME];
@@ -85,9 +87,9 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited);
 
 /*
- * Makes a link for the target under a name that all controllers share. If several controllers call
- * this function for different files, it returns true in only one of them. Without a folder it
- * returns true in all of them.
+ * Makes a link for the target under a name that all controllers with the same VIEW (DESIGN 2)
+ * share. If several of them call this function for different files, it returns true in only one of
+ * them. Without a folder it returns true in all of them.
  */
 bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd);
 
