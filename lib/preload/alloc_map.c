@@ -75,7 +75,7 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 	void *address = NULL, *result;
 	va_list list;
 
-	/* The new place may be in known memory, too, and the old place may be unreadable. */
+	/* After the call the old place may be unmapped. The new place may be in known memory. */
 	shim_forget_known(old, old_size);
 	if (flags & MREMAP_FIXED) {
 		va_start(list, flags);

@@ -152,8 +152,9 @@ SHIM_NEXT(timerfd_settime, shim_no_number);
 SHIM_WRAPPED(timerfd_settime, IO_TIMERSET);
 
 /*
- * timerfd_settime(2). The times are copied before the call, because another thread may change their
- * memory when the timer expires. If they cannot be copied, the fields are 0.
+ * timerfd_settime(2). The wrapper copies the times before the call, because another thread may
+ * change or unmap their memory when the timer expires. If the wrapper cannot copy them, the fields
+ * are 0.
  */
 SHIM_WRAPPER int timerfd_settime(int fd, int flags, const struct itimerspec *time,
 				 struct itimerspec *old)

@@ -153,8 +153,8 @@ SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
 SHIM_ERROR(posix_madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
 	   (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())
 /*
- * The key is not recorded. A thread can make the memory of a key unreadable without a system call,
- * so memory with a key is no longer known.
+ * The key is not recorded. A thread can make the memory of a key unreadable without a system call.
+ * So memory is no longer known (known.h) after this call, whatever its protection is.
  */
 SHIM_NEXT(pkey_mprotect, shim_no_number);
 SHIM_WRAPPED(pkey_mprotect, ALLOC_MPROTECT);

@@ -19,8 +19,8 @@
  * by name. The shim then looks up the real function in all objects. If several objects define the
  * function, the shim looks it up through the object that contains the caller.
  *
- * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
- *           answers at the same time, one of them records them.
+ * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read the
+ *           same answers at the same time, only one of the two threads records them.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -94,7 +94,7 @@ static struct {
 struct counts {
 	uint32_t submitted; /* requests recorded before the call */
 	uint32_t completed; /* answers recorded before and after the call */
-	/* answers without an event, because they were overwritten or the ring has ended */
+	/* answers without an event: they were overwritten, or the ring ended before the copy */
 	uint32_t unseen;
 };
 
@@ -381,7 +381,10 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 	}
 }
 
-/* The answers of a ring: copied before the call, after which *ring may not exist any more. */
+/*
+ * Facts of a ring that are needed to read its answers. A wrapper copies them from struct io_uring
+ * before its call, because this structure may not exist any more after the call.
+ */
 struct answers {
 	int fd, place; /* place: index into `rings`; -1: there are too many rings */
 	unsigned shift, mask;
@@ -414,10 +417,10 @@ static void put_answer(int ring, const struct answer *from, const void *caller)
 }
 
 /*
- * Copies memory of a ring that another thread may have ended. Returns false if that is not
+ * Copies memory of a ring that another thread may have ended. Returns false if the copy is not
  * possible, or if the ring has ended: its memory and its place may belong to something else now.
- * The thread that ends a ring frees its place before it unmaps the memory. So if the ring still has
- * the place after the copy, the copy was made from the ring.
+ * The thread that ends a ring frees its place before the memory is unmapped. So if the ring still
+ * has the place after the copy, the copy was made from the ring.
  */
 static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct answers *of)
 {
@@ -428,16 +431,17 @@ static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct 
 }
 
 /*
- * The greatest number of answers that are copied at once, if each has 16 bytes. A copy of more
- * would need much of the thread's stack.
+ * The greatest number of answers in one copy, if each answer has 16 bytes; half of it if each has
+ * 32. A copy of more answers would need much of the thread's stack.
  */
 #define COPIED 32u
 
 /*
  * Records the answers since the last call. The kernel may store further answers meanwhile; they
  * belong to the next call. If `may_be_gone` is true, another thread may have unmapped the ring, and
- * the function reads it by copy_of_ring(). If that is not possible, a later call records the
- * answers.
+ * the function reads it by copy_of_ring(). If the tail cannot be read, the function changes
+ * nothing, so that a later call records the answers. If answers cannot be read after that, they
+ * count as unseen.
  */
 static void put_answers(const struct answers *of, bool may_be_gone, struct counts *counts,
 			const void *caller)
@@ -458,7 +462,7 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 	else if (!copy_of_ring(&tail, of->tail, sizeof tail, of))
 		return;
 	atomic_thread_fence(memory_order_acquire);
-	/* Another thread that reads the same answers fails here, or has recorded them. */
+	/* If another thread has read the same answers since, that thread records them. */
 	if (tail == before ||
 	    !atomic_compare_exchange_strong_explicit(&rings[of->place].next, &before, tail,
 						     memory_order_relaxed, memory_order_relaxed))
@@ -473,7 +477,7 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 		const struct answer *from = &of->answers[first << of->shift];
 		unsigned some = tail - next;
 
-		/* The part in front of the ring's end. */
+		/* Up to the end of the array; the next answers are at its beginning. */
 		if (some > of->mask + 1 - first)
 			some = of->mask + 1 - first;
 		if (may_be_gone) {
@@ -502,7 +506,7 @@ struct uring_call {
 
 /* The effects of a function that its wrapper must know. */
 enum uring_effect {
-	URING_READS = 0,   /* reads the ring after its last system call */
+	URING_READS = 0,   /* no thread may end the ring before the function has returned */
 	URING_SUBMITS = 1, /* submits the requests that are prepared */
 	/*
 	 * Ends with a system call. Another thread that consumes the answers may end the ring before
@@ -511,7 +515,7 @@ enum uring_effect {
 	URING_LEAVES = 2
 };
 
-/* Called before the real call. `effect` is a sum of the enum's values. */
+/* Called before the real call. `effect` is a sum of values of enum uring_effect. */
 static void io_uring_begin(struct uring_call *call, const struct io_uring *ring, int effect,
 			   const void *caller)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/known.c - ranges of memory that the program cannot unmap.
+ * preload/known.c - ranges of memory that is certainly mapped and readable.
  *
  * Before the shim reads a string of the program, it must make sure that the memory is mapped. A
  * system call could find that out, but it costs too much for each traced call, and a quiet process
@@ -36,7 +36,7 @@
 
 extern void *__libc_stack_end;
 
-/* A range is empty if the program has made a part of it unreadable. */
+/* shim_forget_known() makes a range empty if the program makes a part of the range unreadable. */
 static shim_start_data struct range {
 	uintptr_t begin;
 	_Atomic uintptr_t end;
@@ -139,8 +139,8 @@ bool shim_is_known(const void *from)
 }
 
 /*
- * Programs rarely do this to such memory, so the whole range becomes unknown. It stays unknown when
- * the program makes the memory readable again.
+ * Programs rarely unmap or protect a part of such memory, so the whole heap or segment becomes
+ * unknown. It stays unknown even if the program makes the memory readable again.
  */
 void shim_forget_known(const void *from, size_t bytes)
 {
@@ -148,7 +148,7 @@ void shim_forget_known(const void *from, size_t bytes)
 	const uintptr_t heap = atomic_load_explicit(&heap_begin, memory_order_relaxed);
 	uintptr_t end;
 
-	/* The kernel changes whole pages. With a wrong size it changes nothing. */
+	/* The kernel changes whole pages. If the sum is too large, its call fails. */
 	if (__builtin_add_overflow(begin, bytes, &end) || __builtin_add_overflow(end, 4095, &end))
 		end = UINTPTR_MAX;
 	end &= ~(uintptr_t)4095;

@@ -4,8 +4,9 @@
  *
  * Three kinds of memory are certainly mapped: the calling thread's stack above its frame, the heap
  * up to the break, and the segments of objects that were loaded when the program started. The
- * dynamic linker never unmaps these segments. If the program itself makes a part of the heap or of
- * a segment unreadable, this memory is no longer known. Whether other memory is mapped is unknown.
+ * dynamic linker never unmaps these segments. If the program itself unmaps a part of the heap or of
+ * a segment, or makes it unreadable, the whole heap or segment is no longer known. Whether other
+ * memory is mapped is unknown.
  *
  * Threads   all functions but shim_find_known() may be called by any thread.
  * Signals   these functions are async-signal-safe.
@@ -33,8 +34,8 @@ bool shim_is_known(const void *address);
 bool shim_is_lasting(const void *address);
 
 /*
- * Called by wrappers before a call that may unmap memory or make it unreadable. The range may be
- * anywhere.
+ * Called by wrappers before a call that may unmap this range or make it unreadable. If the range
+ * has a part of the heap or of a segment, the whole heap or segment is unknown from then on.
  */
 void shim_forget_known(const void *address, size_t bytes);
 

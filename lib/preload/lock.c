@@ -108,9 +108,9 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 #define READER_SHIFT 3
 
 /*
- * A member of the lock has the id of the thread that holds the mutex or the write lock. Another one
- * has the number of readers, unless a writer has the lock. The places of these members are a part
- * of the ABI of glibc. Another thread may change the members meanwhile.
+ * A member of the lock has the id of the thread that holds the mutex or the write lock. Another
+ * member of a read-write lock counts the readers that hold it, unless a writer holds it. The places
+ * of these members are a part of the ABI of glibc. Another thread may change the members meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held)
 {

@@ -41,9 +41,9 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
 
 /*
- * Returns the thread that holds a lock. If readers hold a read-write lock, the result is their
- * number as a negative number. It is 0 if the holder is unknown. `held` is the event type of the
- * lock's holds, which shows the kind of the lock. Another thread may release the lock meanwhile.
+ * Returns the thread that holds a lock. If N readers hold a read-write lock, the result is -N. The
+ * result is 0 if the holder is unknown. `held` is the event type of the lock's holds, which shows
+ * the kind of the lock. Another thread may release the lock meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held);
 

@@ -50,8 +50,8 @@ static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
 }
 
 /*
- * Returns whether the process may make memory executable that was writable. A process can give up
- * this right (PR_SET_MDWE), and a filter can forbid it.
+ * Returns whether the process may make memory executable that was writable before. A process can
+ * give up this right (PR_SET_MDWE), and a filter can forbid the system call.
  */
 static bool may_execute(void)
 {
@@ -66,10 +66,12 @@ static bool may_execute(void)
 }
 
 /*
- * Replaces pages by a copy that has the protection, for pages to which the kernel does not give
- * their protection back. Security modules can forbid that for pages of a file that were changed
- * (execmod of SELinux), and permit it for other memory. The pages are not executable now, and the
- * loop is no call of memcpy(), because of volatile.
+ * Replaces pages by a copy with this protection. Called if the kernel refuses to give the pages
+ * themselves the protection. A security module can forbid that for pages of a file that were
+ * changed (execmod of SELinux), and permit it for other memory. If the copy cannot have the
+ * protection either, the pages stay writable and not executable. The pages may have the code of
+ * memcpy() and cannot be executed now, so the loop uses volatile, which keeps the compiler from
+ * making it a call of memcpy().
  */
 static void replace_code(uintptr_t begin, uintptr_t end, int protection)
 {
@@ -102,8 +104,8 @@ static void write_bytes(const struct shim_jump *jump, uint32_t count, bool is_or
 /*
  * Writes the first jump and the following jumps that are on the same pages. Returns the number of
  * these jumps, at least 1. If the pages cannot become executable again, the function undoes its
- * work, refuses all jumps, and returns their number. The semaphores are incremented after the jumps
- * are written, because a semaphore makes the program compute the values of its probe.
+ * work, refuses all `count` jumps, and returns `count`. The semaphores are incremented after the
+ * jumps are written, because a semaphore makes the program compute the values of its probe.
  */
 static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
 			    uint32_t count)
@@ -149,7 +151,10 @@ static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 	/* The list still has the jumps of the previous object, which are written already. */
 	work.jumps = 0;
 	found += shim_work_object(&work, object);
-	/* New trampolines have shown it. Old ones may be older than the loss of the right. */
+	/*
+	 * If the trampolines of this module are new, the kernel has just made them executable. If
+	 * they are those of an earlier load, the process may have lost the right since.
+	 */
 	if (work.jumps && work.batches == batches && !may_execute()) {
 		shim_work_refuse(&work, work.jumps, "memory cannot be made executable");
 		return 0;

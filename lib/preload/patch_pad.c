@@ -99,9 +99,9 @@ bool shim_pad_write(uintptr_t at, uintptr_t target)
 }
 
 /*
- * A page that cannot be made executable is unmapped: no jump leads to it, because the caller then
- * writes no jump of the module. The number 1, which is no page's address, replaces it in the list,
- * so that patch_pad_find() does not find it again.
+ * A page that cannot be made executable is unmapped. No jump leads to the page, because the caller
+ * then writes no jump of the module. The number 1, which is no page's address, replaces the page in
+ * the list, so that patch_pad_find() does not find it again.
  */
 bool shim_pads_end(void)
 {

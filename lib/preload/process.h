@@ -56,7 +56,7 @@ pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigne
 
 /*
  * Called before pidfd_send_signal(2), also by syscall(2). If the signal may end the caller, records
- * the event, because the call then never returns. errno is unchanged.
+ * the event, because the call may then never return. errno is unchanged.
  */
 void shim_pidfd_kills(int fd, int signal, unsigned flags, const void *caller);
 

@@ -125,7 +125,8 @@ SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 
 /*
  * Numbers that name the calling thread or its process in place of a descriptor, since Linux 6.14.
- * The number of the process has changed since then; no version uses one of them for another thing.
+ * Later versions have another number for the process. No version uses one of the three numbers for
+ * anything else.
  */
 #define SELF_THREAD       (-10000)
 #define SELF_PROCESS      (-10001)
@@ -134,8 +135,8 @@ SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 #define SIGNAL_GROUP (1u << 2)
 
 /*
- * Returns the id of the process or thread that the descriptor names, or -1 if it names none. The
- * kernel shows the id in a file.
+ * Returns the id of the process or thread that the descriptor names, or -1 if it names none or the
+ * id cannot be read. The kernel shows the id in a file.
  */
 static long named_by(int fd)
 {
@@ -154,8 +155,9 @@ static long named_by(int fd)
 }
 
 /*
- * Returns whether the signal may end the caller, if it is sent by this descriptor. A signal to a
- * thread ends the whole process. The system calls are made only if the signal would end the caller.
+ * Returns whether the signal may end the caller, if it is sent by this descriptor. A signal that
+ * ends a thread ends its whole process. The system calls that find out whom the descriptor names
+ * are made only for a signal that would end the caller.
  */
 static bool may_end_by(int fd, int signal, unsigned flags)
 {

@@ -116,15 +116,16 @@ static bool is_sanitized(enum shim_type type)
 static shim_start_data _Atomic int has_begun;
 /*
  * Losses since the last report. lost_early counts, for each type, the calls before the shim had
- * started: types are chosen at the start, so the report includes only the chosen ones. lost_unnamed
- * counts events of types without an id, and calls without a free slot.
+ * started. The types are chosen at the start, and the report includes only the counts of chosen
+ * types. lost_unnamed counts events of types without an id, and calls without a free slot.
  * lost_holds counts holds for which there was no free entry.
  */
 static shim_start_data _Atomic uint64_t lost_unnamed, lost_holds;
 static _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
 /*
- * The first calls of the family alloc, before the ranges of addresses are known. Some of them are
- * calls of libposixtrace's own constructor, and are no losses.
+ * The first calls of the family alloc before the shim knows the ranges of addresses of the two
+ * libraries (shim_own). Some of these calls are made by the constructor of libposixtrace, and are
+ * no losses.
  */
 #define EARLY_CALLS 32u
 static struct {
@@ -234,7 +235,7 @@ static bool is_off(void)
 	return getauxval(AT_SECURE) || (word && !strcmp(word, "off"));
 }
 
-/* Stops to count the early calls that are not the program's. The ranges are known now. */
+/* Subtracts early calls of the family alloc that the libraries made. Their ranges are known now. */
 static void discount_own_calls(void)
 {
 	const unsigned calls = atomic_load_explicit(&early_count, memory_order_relaxed);
@@ -317,7 +318,7 @@ void shim_choose_again(const char *families, bool adds)
 	}
 }
 
-/* Returns a count and makes it 0. If it is 0, it is not stored, so that its page stays shared. */
+/* Returns a count and makes it 0. Nothing is stored in a count of 0, so its page stays shared. */
 static uint64_t take_lost(_Atomic uint64_t *count)
 {
 	if (!atomic_load_explicit(count, memory_order_relaxed))
@@ -410,7 +411,7 @@ void shim_lose_hold(void)
 /*
  * Reports the losses by an event of the shim. If several threads call this function at the same
  * time, the exchange makes only one of them report. If no stream traces the process any more, the
- * losses remain for the report to the next one.
+ * losses remain, and the next stream gets the report.
  */
 void shim_report_lost(void)
 {
