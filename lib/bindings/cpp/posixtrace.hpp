@@ -104,7 +104,7 @@ class texts {
 public:
 	/*
 	 * Returns a copy with a NUL, which a string_view may lack. A text in an event ends at its
-	 * first NUL, so the bytes behind it must not use the room of further texts.
+	 * first NUL, so bytes behind that NUL are not copied: further texts need the room.
 	 */
 	const char *copy(std::string_view text) noexcept
 	{

@@ -54,7 +54,7 @@ static PyObject *encode_surrogates(PyObject *value)
 	return bytes;
 }
 
-/* Copies the first bytes of a buffer, whose items may be apart, in the order of C. */
+/* Copies the first `bytes` bytes of a buffer, in the order of C. Its items may have gaps. */
 static void copy_items(char *to, size_t bytes, Py_buffer *view)
 {
 	Py_ssize_t index[PyBUF_MAX_NDIM] = { 0 };
@@ -67,16 +67,16 @@ static void copy_items(char *to, size_t bytes, Py_buffer *view)
 	for (size_t done = 0; done < bytes; done += item) {
 		memcpy(to + done, PyBuffer_GetPointer(view, index),
 		       item < bytes - done ? item : bytes - done);
-		/* The last index counts first. */
+		/* In the order of C, the last index changes from each item to the next. */
 		for (int i = view->ndim - 1; i >= 0 && ++index[i] == view->shape[i]; i--)
 			index[i] = 0;
 	}
 }
 
 /*
- * Returns the first bytes of an object with the interface of buffers: not more than an event has
- * room for, because the buffer may be large. *len becomes the length of the whole buffer. Returns
- * NULL and raises an exception after an error.
+ * Returns the first bytes of an object with the interface of buffers, at most as many as an event
+ * has room for, because the buffer may be large. *len becomes the length of the whole buffer.
+ * Returns NULL and raises an exception after an error.
  */
 static PyObject *begin_of_buffer(PyObject *value, size_t *len)
 {
@@ -98,8 +98,8 @@ static PyObject *begin_of_buffer(PyObject *value, size_t *len)
  * Stores the bytes of an object with the interface of buffers, such as bytes, a memoryview or an
  * array. If `takes_bytes` is false, the object may also be a str, whose UTF-8 form is stored, or
  * None, which is an empty text, like a null pointer of C. Raises TypeError and returns false for
- * any other object. arg->len becomes the whole length, but only POSIX_TRACE_FIELDS_BYTES_NP bytes
- * at arg->data are certain to exist.
+ * any other object. If arg->len becomes greater than POSIX_TRACE_FIELDS_BYTES_NP, only that many
+ * bytes at arg->data are certain to exist.
  */
 static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes,
 		    struct arguments *arguments)
@@ -107,7 +107,10 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
 	Py_ssize_t len;
 
 	if (PyUnicode_Check(value) && !takes_bytes) {
-		/* Python would keep the UTF-8 form of the whole string. ASCII has this form. */
+		/*
+		 * Python would make the UTF-8 form of the whole string and keep it. A string of
+		 * ASCII has this form already.
+		 */
 		if (PyUnicode_GetLength(value) > POSIX_TRACE_FIELDS_BYTES_NP &&
 		    !PyUnicode_IS_ASCII(value)) {
 			value = PyUnicode_Substring(value, 0, POSIX_TRACE_FIELDS_BYTES_NP);

@@ -73,14 +73,14 @@ def _traced_later(span, function):
     else:
         return None
     traced = _TracedGenerator(function, make_outer(span, function, lambda inner: inner))
-    # Older versions of Python recognize only functions. There, wrong arguments fail at the first
-    # step of the generator.
+    # In older versions of Python, the module inspect recognizes only functions as generator
+    # functions. There the wrapper is a function, and wrong arguments fail at the first step.
     return traced if is_kind(traced) else functools.wraps(function)(
         make_outer(span, function, function))
 
 
 def _inside(function):
-    """Returns the function of a functools.partial, which has no code and no name itself."""
+    """Returns the function behind each functools.partial, which has no code and no name itself."""
     while isinstance(function, functools.partial):
         function = function.func
     return function
@@ -125,9 +125,9 @@ def _outer_async_generator(span, function, make):
 def _first_step(inner):
     """Starts an async generator without the hooks of the event loop.
 
-    The event loop knows the outer generator. If it knew the inner one, too, it would close both
-    when it ends, and one of these calls would fail because the other one is running. The outer
-    generator closes the inner one.
+    Returns the first __anext__(). The event loop knows the outer generator, which closes the inner
+    one. If the loop knew the inner one, too, it would close both at its end by two calls of
+    aclose() at the same time, and one of the two would fail because the other one is running.
     """
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(None, hooks.finalizer and (lambda abandoned: None))
@@ -140,8 +140,9 @@ def _first_step(inner):
 class _TracedGenerator:
     """A generator function that is traced as a span, also an async one.
 
-    A call makes the generator of the function, so wrong arguments fail there and not at the first
-    step. The object has the attributes by which the module inspect recognizes a function.
+    A call of the object makes the generator of the function, so wrong arguments fail at the call
+    and not at the first step. The object has the attributes by which the module inspect recognizes
+    a function.
     """
 
     def __init__(self, function, make_outer):
@@ -170,7 +171,11 @@ _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GEN
 
 
 def _owner_of(frame):
-    """Returns the id of the owner of a block that this frame enters or leaves, or None."""
+    """Returns the id of the owner of a block that this frame enters or leaves, or None.
+
+    The owner is the list of callbacks of an ExitStack, or the frame if it can be left and entered
+    again. A block in any other frame has no owner.
+    """
     if not frame:
         return None
     if frame.f_globals is vars(contextlib):
@@ -199,7 +204,8 @@ class AsyncSpan:
         # its numbers under the id of its frame. A reference to the frame would keep an abandoned
         # generator alive. An ExitStack enters and leaves a block in different frames, and may be in
         # a generator, so _owned has its numbers under the id of its list of callbacks, which
-        # pop_all() passes on. Any other function runs in one context, so _open has its numbers.
+        # pop_all() moves to another ExitStack. Any other function runs in one context, so _open has
+        # its numbers.
         self._owned = {}
         self._open = contextvars.ContextVar(name, default=())
 

@@ -26,10 +26,10 @@
 //! event of a line determines the types of its fields. A field without a value in the first event
 //! has the type `str`. If a later event has no value for a field, the field is 0 or an empty text.
 //!
-//! A name of an event type has at most 63 bytes, and the name of a span has no blanks and only
-//! printable characters of ASCII, without `;,{}|=@"\`. An underscore replaces another character, and
-//! the end of a long name is cut. If the result is the name of another span or target already, `~2`,
-//! `~3` and so on follow it.
+//! A name of an event type has at most 63 bytes. The name of a span, by which readers pair its
+//! begin and its end, has only printable characters of ASCII, without blanks and `;,{}|=@"\`. An
+//! underscore replaces each other character, and a name that is too long loses its end. If another
+//! span or target has the resulting name already, `~2`, `~3` and so on are added to the new name.
 //!
 //! While the process is not traced, the values of events are not formatted. A `Layer` formats the
 //! values of spans also then, because the process may be traced when a thread enters the span.
@@ -158,11 +158,12 @@ const NAME_MAX: usize = 63;
 /// The bytes that the library may append to the name of an event type: `.2` to `.9`.
 const VARIANT: usize = 2;
 
-/// The names that lines have in the events, each with its name in the program.
+/// The names that are used in events, each behind the letter of its kind, and for each of them the
+/// name in the program.
 static NAMES: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
 
-/// Returns the name in the events for `name`: `valid`, cut to at most `most` bytes with the suffix.
-/// Two different names of one kind never have the same result.
+/// Returns the name in the events for `name`: `valid` and the suffix. `valid` is cut so that both
+/// have at most `most` bytes. Two different names of one kind never have the same result.
 fn name_of(kind: char, name: &str, valid: &str, suffix: &str, most: usize) -> String {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     let names = names.get_or_insert_with(HashMap::new);
@@ -203,7 +204,7 @@ fn field_name(name: &str) -> String {
     if !plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         plain.insert(0, '_');
     }
-    // unique() may append a number.
+    // unique() may append `_` and a number of at most two digits.
     plain.truncate(NAME_MAX - 3);
     plain
 }
