@@ -217,38 +217,41 @@ static int openers_finish(struct ptx_openers *openers, int err)
 	return err;
 }
 
-/* The argument of look_at_space(): a pid namespace and the user whose processes are examined. */
-struct space {
-	uint32_t inode, uid;
+/* The argument of look_at_space(): inodes of pid namespaces, and whether a process is in them. */
+struct spaces {
+	const uint32_t *inode;
+	bool *lives;
+	size_t count;
 };
 
 /*
- * A callback of ptx_io_list(): ends the listing with a value other than 0 at a process of the user
- * that is in the namespace, or that cannot be examined. Process 1 is omitted, because it is
- * certainly in the namespace of /proc, and the caller may have no right to examine it.
+ * A callback of ptx_io_list(): notes the pid namespace of a process. Ends the listing with a value
+ * other than 0 if the process cannot be examined.
  */
 static int look_at_space(void *arg, int proc, const char *name)
 {
-	const struct space *space = arg;
+	struct spaces *spaces = arg;
 	char path[PTX_OPENER_PATH];
 	struct stat file;
 
-	if (!is_number(name) || strcmp(name, "1") == 0 ||
-	    (fstatat(proc, name, &file, 0) == 0 && file.st_uid != space->uid))
+	if (!is_number(name))
 		return 0;
-	snprintf(path, sizeof path, "/proc/%lu/ns/pid", strtoul(name, NULL, 10));
-	if (stat(path, &file) == 0)
-		return file.st_ino == space->inode;
-	/* After these errors the process has ended. */
-	return errno != ENOENT && errno != ESRCH;
+	snprintf(path, sizeof path, "%lu/ns/pid", strtoul(name, NULL, 10));
+	if (fstatat(proc, path, &file, 0) != 0)
+		/* After these errors the process has ended. */
+		return errno != ENOENT && errno != ESRCH;
+	for (size_t i = 0; i < spaces->count; i++)
+		spaces->lives[i] |= spaces->inode[i] == file.st_ino;
+	return 0;
 }
 
-/* If the listing fails, ptx_io_list() does not return 0, so the result is false. */
-bool ptx_openers_lack_space(uint32_t space, uint32_t uid)
+/* A caller that may examine process 1 sees all processes, also if /proc hides some from others. */
+bool ptx_openers_find_spaces(const uint32_t *inode, bool *lives, size_t count)
 {
-	struct space wanted = { space, uid };
+	struct spaces spaces = { inode, lives, count };
 
-	return ptx_io_list("/proc", look_at_space, &wanted) == 0;
+	memset(lives, 0, count * sizeof *lives);
+	return ptx_proc_space(1) != 0 && ptx_io_list("/proc", look_at_space, &spaces) == 0;
 }
 
 /* The caller frees the list by ptx_openers_free(), even if the list is empty. */

@@ -39,12 +39,12 @@ void ptx_openers_free(struct ptx_openers *openers);
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 
 /*
- * Returns true if no process of the user `uid` that /proc shows is in the pid namespace with the
- * inode `space`. The /proc of the caller must belong to the initial pid namespace, so that it shows
- * the processes of all namespaces. If a process of the user cannot be examined, the result is
- * false.
+ * Stores in lives[i] whether a process is in the pid namespace with the inode inode[i], for each i
+ * below `count`. Returns false if this is not certain, because the caller may not examine all
+ * processes. The caller's /proc must belong to the initial pid namespace, so that it shows the
+ * processes of all namespaces.
  */
-bool ptx_openers_lack_space(uint32_t space, uint32_t uid);
+bool ptx_openers_find_spaces(const uint32_t *inode, bool *lives, size_t count);
 
 #define PTX_OPENER_PATH 64
 

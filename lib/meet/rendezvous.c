@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -46,11 +47,12 @@
 #define TRIES     100
 #define FIRST_SPACE 0xeffffffcu /* of the initial pid namespace, PROC_PID_INIT_INO */
 /*
- * How often one cleaning may list all processes. A user may make any number of links, and these
- * must not delay a privileged controller that traces a process of the user. The next cleaning
- * begins with the first entry of the folder again.
+ * A cleaning lists all processes once for each BATCH links of other namespaces, and at most
+ * LISTINGS times. A user may make any number of links, and these must not delay a privileged
+ * controller that traces a process of the user.
  */
-#define LISTINGS 64
+#define BATCH    32
+#define LISTINGS 32
 /* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
 #define ANCESTORS 32
 
@@ -489,29 +491,65 @@ static bool is_closed(const char *path)
 }
 
 /*
- * Returns true if the controller that made the link has certainly ended, or has closed the file.
- * The number in a link's text means another process in the /proc of another pid namespace, and a
- * controller of a container is not in the /proc of another container. So the descriptor is examined
- * only if the VIEW of the link is the VIEW of this process. For another VIEW, the result is true if
- * no process of the user who owns the link is in that namespace. Only the /proc of the initial
- * namespace shows this. The names of older versions have no VIEW, so the result for them is false.
- * *listings is how often the function may still list all processes.
+ * Returns true if the process whose descriptor has this path may live although /proc does not show
+ * it: the option hidepid of /proc hides processes of other users. If the numbers in /proc are not
+ * those of kill(2), the caller may examine process 1 (own_view()), so nothing is hidden from it.
  */
-static bool is_left(int folder, const char *name, const struct view *own, unsigned *listings)
+static bool is_hidden(const char *path, const struct view *own)
+{
+	unsigned long number = strtoul(path + strlen("/proc/"), NULL, 10);
+	char folder[PTX_RENDEZVOUS_PATH] = "";
+
+	rendezvous_put(folder, "/proc/", number);
+	return is_closed(folder) && own->number == ptx_proc_own() && number <= INT32_MAX &&
+	       ptx_life_by_kill((uint32_t)number) != PTX_DEAD;
+}
+
+/* Links of controllers in other pid namespaces, which a cleaning has found. */
+struct others {
+	unsigned count, listings;
+	uint32_t view[BATCH];
+	char name[BATCH][PTX_RENDEZVOUS_NAME];
+};
+
+/* Removes those of the links whose pid namespace has certainly ended, and empties the list. */
+static void remove_others(int folder, struct others *others)
+{
+	bool lives[BATCH];
+
+	if (others->count && others->listings < LISTINGS &&
+	    ptx_openers_find_spaces(others->view, lives, others->count))
+		for (unsigned i = 0; i < others->count; i++)
+			if (!lives[i])
+				unlinkat(folder, others->name[i], 0);
+	others->listings++;
+	others->count = 0;
+}
+
+/*
+ * Removes the link if its controller has certainly ended, or has closed the file. The number in a
+ * link's text means another process in the /proc of another pid namespace, and a controller of a
+ * container is not in the /proc of another container. So the descriptor is examined only if the
+ * VIEW of the link is the VIEW of this process. Only the /proc of the initial namespace shows
+ * whether another VIEW still has processes: the link is added to `others`. The names of older
+ * versions have no VIEW, so these links remain.
+ */
+static void clean_link(int folder, const char *name, const struct view *own, struct others *others)
 {
 	const uint32_t view = space_in(name, PART_VIEW);
 	char text[PTX_RENDEZVOUS_PATH];
-	struct stat link;
 
 	if (view == 0 || !read_descriptor(folder, name, text))
-		return false;
-	if (view == own->space)
-		return is_closed(text);
-	if (own->space != FIRST_SPACE || *listings == 0 ||
-	    fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) != 0)
-		return false;
-	--*listings;
-	return ptx_openers_lack_space(view, link.st_uid);
+		return;
+	if (view == own->space) {
+		if (is_closed(text) && !is_hidden(text, own))
+			unlinkat(folder, name, 0);
+	} else if (own->space == FIRST_SPACE && strlen(name) < PTX_RENDEZVOUS_NAME) {
+		others->view[others->count] = view;
+		strcpy(others->name[others->count++], name);
+		if (others->count == BATCH)
+			remove_others(folder, others);
+	}
 }
 
 /*
@@ -526,8 +564,8 @@ static void rendezvous_clean(int folder, const struct view *own)
 {
 	int copy = own->space ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	struct others others = { .count = 0 };
 	char path[PTX_RENDEZVOUS_PATH];
-	unsigned listings = LISTINGS;
 	struct dirent *entry;
 
 	if (!list) {
@@ -537,8 +575,8 @@ static void rendezvous_clean(int folder, const struct view *own)
 	}
 	own_path(path, own, copy);
 	while (!is_closed(path) && (entry = readdir(list)))
-		if (is_left(folder, entry->d_name, own, &listings))
-			unlinkat(folder, entry->d_name, 0);
+		clean_link(folder, entry->d_name, own, &others);
+	remove_others(folder, &others);
 	closedir(list);
 }
 

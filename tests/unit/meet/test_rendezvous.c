@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -90,6 +92,12 @@ static uint32_t view(void)
 
 	ck_assert_int_eq(ptx_proc_ids(PTX_PROC_SELF, &ids), 0);
 	return ptx_proc_space(ids.spaces == 1 ? PTX_PROC_SELF : 1);
+}
+
+/* Returns whether this process may examine all processes of the machine. */
+static bool sees_all(void)
+{
+	return view() == 0xeffffffc && ptx_proc_space(1) != 0;
 }
 
 /* Writes the end of a name with both namespaces. */
@@ -280,8 +288,8 @@ START_TEST(only_links_of_dead_processes_are_removed)
 	ck_assert(!is_there(end_of(end, target.space, "first", own)));
 	ck_assert(is_there(end_of(end, target.space, "strange", own)));
 	ck_assert(is_there(end_of(end, target.space, "dots", own)));
-	/* All processes are visible in the first namespace, and none is in the namespace 1. */
-	ck_assert_int_eq(is_there(end_of(end, target.space, "dead", 1)), own != 0xeffffffc);
+	/* No process is in the namespace 1. */
+	ck_assert_int_eq(is_there(end_of(end, target.space, "dead", 1)), !sees_all());
 	ck_assert(is_there(end_of(end, target.space, "dead", 0)));
 	ck_assert(is_there("999999999"));
 	ck_assert(is_there("first"));
@@ -360,7 +368,7 @@ START_TEST(links_of_controllers_in_another_namespace_are_not_removed)
 	wait_well(parent);
 	ptx_rendezvous_link(&target, 0, false);
 	ptx_rendezvous_remove(&target, false);
-	ck_assert_int_eq(is_there(end), view() != 0xeffffffc);
+	ck_assert_int_eq(is_there(end), !sees_all());
 	clean_up();
 }
 END_TEST
@@ -368,21 +376,48 @@ END_TEST
 /* A hostile user makes many links that only a list of all processes shows to be left. */
 START_TEST(many_links_of_other_namespaces_are_removed_in_several_steps)
 {
+	enum { LINKS = 1100, IN_A_STEP = 32 * 32 };
 	struct ptx_rendezvous_target target = self();
-	const bool is_first = view() == 0xeffffffc;
+	const bool is_first = sees_all();
 	char end[64];
 
 	choose();
-	for (uint32_t space = 1; space <= 100; space++)
+	for (uint32_t space = 1; space <= LINKS; space++)
 		make("/proc/999999999/fd/3", end_of(end, target.space, "dead", space));
 	for (int step = 1; step <= 2; step++) {
 		int left = 0;
 
 		ptx_rendezvous_link(&target, 0, false);
-		for (uint32_t space = 1; space <= 100; space++)
+		for (uint32_t space = 1; space <= LINKS; space++)
 			left += is_there(end_of(end, target.space, "dead", space));
-		ck_assert_int_eq(left, !is_first ? 100 : step == 1 ? 36 : 0);
+		ck_assert_int_eq(left, !is_first ? LINKS : step == 1 ? LINKS - IN_A_STEP : 0);
 	}
+	ptx_rendezvous_remove(&target, false);
+	clean_up();
+}
+END_TEST
+
+/* With the option hidepid=2, /proc does not show the parent of this test, which belongs to root. */
+START_TEST(a_link_of_a_hidden_controller_is_not_removed)
+{
+	struct ptx_rendezvous_target target;
+	char text[64], end[64];
+
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 ||
+	    setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
+		printf("no privileges to mount /proc: nothing to test\n");
+		return;
+	}
+	prctl(PR_SET_DUMPABLE, 1);
+	target = self();
+	choose();
+	snprintf(text, sizeof(text), "/proc/%d/fd/0", (int)getppid());
+	make(text, end_of(end, target.space, "hidden", view()));
+	make("/proc/999999999/fd/3", end_of(end, target.space, "dead", view()));
+	ptx_rendezvous_link(&target, 0, false);
+	ck_assert(!is_there(end));
+	ck_assert(is_there(end_of(end, target.space, "hidden", view())));
 	ptx_rendezvous_remove(&target, false);
 	clean_up();
 }
@@ -516,6 +551,7 @@ SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_ot
 	   only_links_of_dead_processes_are_removed,
 	   links_of_controllers_in_another_namespace_are_not_removed,
 	   many_links_of_other_namespaces_are_removed_in_several_steps,
+	   a_link_of_a_hidden_controller_is_not_removed,
 	   links_for_another_namespace_are_not_followed,
 	   two_targets_with_one_id_have_a_link_each,
 	   a_folder_that_others_remove_is_made_again,
