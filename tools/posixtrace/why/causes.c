@@ -44,9 +44,11 @@
 #define AFTER_NS INT64_C(1000000)
 /* the most polls that add_partner() examines; each continues the poll before it */
 #define AGAIN_MOST 8
-/* set in the key of a cause that itself waits for the waiting thread; all other keys are less */
+/*
+ * set in the key of a cause that itself waits for the waiting thread; no other cause has this bit
+ */
 #define CIRCLE_KEY (UINT64_C(1) << 42)
-/* the key of the parts of waits for the lock of a Python interpreter, which are one part */
+/* the key of the one part for all waits for the lock of a Python interpreter */
 #define GIL_KEY  UINT64_C(0x47494c)
 /* added to the key of a wait in which readers have overtaken a writer */
 #define OVERTAKEN_KEY UINT64_C(1)
@@ -292,8 +294,9 @@ static bool add_lock_holders(struct division *division, uint32_t node, const str
 }
 
 /*
- * Returns the readers that have overtaken a writer in a wait for a read-write lock, or NULL if no
- * reader has. The result is kept, because a wait may have many pieces.
+ * Returns the threads that held a read-write lock while a writer waited for it, or NULL if no
+ * reader has overtaken the writer. The division keeps the result, because a wait may have many
+ * pieces.
  */
 static const struct readers *readers_before(struct division *division, const struct call *call)
 {
@@ -364,7 +367,7 @@ static void add_owner(struct division *division, uint32_t node, const struct cal
 	const uint32_t owner = lock_owner(division, call);
 	const bool is_owner = owner != HISTORY_NONE && owner != call->thread;
 
-	/* Several readers held the lock. The last of them ended the wait, but is not its reason. */
+	/* -owner readers held the lock. The last of them ended the wait, but is not its reason. */
 	if (call->owner < -1)
 		return;
 	/* The kernel has released a robust mutex because its owner ended, and woken the thread. */
@@ -501,8 +504,8 @@ static void add_outside(struct division *division, uint32_t node, uint64_t key, 
 }
 
 /*
- * Adds the processes that the recorder saw with the pipe of a read open for writing, while the read
- * was blocked. Their writes have no events, or they were not recorded.
+ * Adds the processes that had the pipe of a read open for writing when the recorder looked at the
+ * blocked read. Their writes have no events, or the processes were not recorded.
  */
 static void add_writers(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -575,7 +578,7 @@ static void add_end(struct division *division, uint32_t node, const struct call 
 
 /* ------------------------------------------------------------------ queues of work */
 
-/* set in the key of a queue; all other keys of causes are less */
+/* set in the key of a queue; no other cause has this bit */
 #define QUEUE_KEY (UINT64_C(1) << 44)
 
 /*
@@ -794,8 +797,8 @@ static bool is_connect(const struct call *call)
  * A call on a descriptor with a known path waits for the file, and so does a call that is possible
  * only on files. Another call on a descriptor without a path waits for the other end of a pipe,
  * socket or terminal. A poll that reached its time limit has waited for the time only and is a
- * sleep, unless the program waits for an answer. A wait for the lock of an interpreter has time
- * limits, after which the thread asks for the lock; it is no sleep.
+ * sleep, unless the program waits for an answer. A wait for the lock of an interpreter may reach a
+ * time limit, too: the thread then requests that the holder releases the lock. It is no sleep.
  */
 static enum why_kind kind_of(const struct call *call, const struct answer *request,
 			     const struct call *through, bool is_gil)
@@ -1144,8 +1147,8 @@ static bool is_java_park(const char *caller)
 }
 
 /*
- * A wait for a lock whose holders are not the reason: each of them held it for a short time only.
- * The wait itself is the end of the chain.
+ * The kind of a part. In the last two kinds, a thread waits for a lock that usually several threads
+ * held meanwhile. No single holder is the reason, so the wait itself is the end of the chain.
  */
 enum part_kind { PART_OTHER, PART_GIL, PART_OVERTAKEN };
 

@@ -86,8 +86,8 @@ struct division {
 	} *taker;
 	size_t takers;
 	/*
-	 * a thread that held a lock during the waits of a node with is_end: the sum of these times,
-	 * and the number of the holds
+	 * a thread that held a lock during the waits of a node with is_end: for how long in all,
+	 * and how often
 	 */
 	struct why_holder {
 		uint32_t node, thread;
@@ -165,8 +165,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 			    uint64_t address, char *text, size_t size);
 
 /*
- * Adds a time for which a thread held the lock of a node with is_end. After a limit, further
- * threads are not added.
+ * Adds a time for which a thread held the lock of a node with is_end, and the number of its holds
+ * in this time. If the division has its greatest number of holders, a new one is not added.
  */
 void division_holder(struct division *division, uint32_t node, uint32_t thread, uint64_t ns,
 		     uint64_t count);

@@ -3,7 +3,7 @@
  * gil.c - finds waits for the lock of an interpreter of Python, and the threads that held it.
  *
  * While a thread waits for the lock, each release has an event of a signal. Between two releases,
- * the thread of the second one had the lock.
+ * the thread that makes the second one had the lock.
  */
 #include "why/gil.h"
 
@@ -14,11 +14,11 @@
 #include "why/lives.h"
 
 #define LOOK_AT 8192 /* the most calls that are examined for one time */
-#define KNOWN   256  /* the condition variables and places that are kept */
+#define KNOWN   256  /* the most results of gil_waits() that are kept */
 
 static const char runtime[] = "_PyRuntime"; /* the state of the interpreter; exported */
 
-/* A condition variable or a place in a program. */
+/* The result of gil_waits() for one condition variable and one place of calls in a process. */
 struct known {
 	const struct history *history; /* NULL: not used */
 	uint64_t key, address;
@@ -38,7 +38,10 @@ static bool is_of_runtime(const struct history *history, const struct call *call
 	       strchr("+.[", name[strlen(runtime)]);
 }
 
-/* A compiler may append a suffix to the name of a static function: take_gil.lto_priv.0. */
+/*
+ * Returns whether the function take_gil() made a call. A compiler may append a suffix to the name
+ * of a static function: take_gil.lto_priv.0.
+ */
 static bool is_taking(const struct history *history, const struct call *call)
 {
 	static const char take[] = "take_gil";
@@ -53,7 +56,7 @@ static bool is_taking(const struct history *history, const struct call *call)
 
 bool gil_waits(const struct history *history, const struct call *call)
 {
-	/* Looking up a name is slow. One history exists at a time. */
+	/* Looking up a name is slow. One table is enough, because one history exists at a time. */
 	static struct known known[KNOWN];
 	const struct history_thread *thread = &history->thread[call->thread];
 	struct known *of;
@@ -95,8 +98,9 @@ static bool is_release(const struct history *history, const struct call *post,
 }
 
 /*
- * Begins the walk. If the wait goes on after this time, the thread of the next release held the
- * lock at the end of this time: it is stored in *thread, and the result is true.
+ * Begins the walk at walk->to_ns. If the wait goes on then, the thread that releases the lock next
+ * held it at this moment. Stores this thread and returns true. Returns false if the wait has ended,
+ * if no such release is found, or if the waiting thread itself makes it.
  */
 static bool gil_begin(const struct history *history, struct gil_walk *walk, uint32_t *thread,
 		      uint64_t *steps)
@@ -107,9 +111,9 @@ static bool gil_begin(const struct history *history, struct gil_walk *walk, uint
 	     i++, n++, ++*steps) {
 		const struct call *post = &history->call[history->transfer[i]];
 
-		/* The event of a release may end later than this time. */
 		if (!is_release(history, post, walk->wait))
 			continue;
+		/* This release began before walk->to_ns, and only its event ends later. */
 		if (post->begin_ns < walk->to_ns) {
 			walk->at = i + 1;
 			continue;

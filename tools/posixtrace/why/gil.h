@@ -20,15 +20,15 @@ bool gil_waits(const struct history *history, const struct call *call);
  * first three members, and the others to 0.
  */
 struct gil_walk {
-	const struct call *wait;
+	const struct call *wait; /* the wait for the GIL */
 	int64_t from_ns, to_ns; /* the time that is not explained yet */
 	size_t at;
 	bool has_begun;
 };
 
 /*
- * Returns whether a thread held the GIL, and stores the thread and its time. Adds the number of
- * examined calls to *steps.
+ * Continues the walk: stores the thread that held the GIL before, and the begin and end of this
+ * time. Returns false at the end of the walk. Adds the number of examined calls to *steps.
  */
 bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *thread,
 	      int64_t *begin_ns, int64_t *end_ns, uint64_t *steps);

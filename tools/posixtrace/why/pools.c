@@ -16,10 +16,16 @@
 
 #define WORKERS_MOST 256  /* the most threads of a pool */
 #define LOOK_AT      512  /* the most calls of a thread that a search examines */
-#define REQUESTS     64   /* the most waits of a thread for one result */
-/* A worker that wakes two threads within this time has finished one piece of work, not two. */
+#define REQUESTS     64   /* the most waits for one result, and holds between two of them */
+/*
+ * A worker that wakes two threads within this time has finished one piece of work, not two, unless
+ * it has taken the mutex of the queue between.
+ */
 #define BATCH_NS     INT64_C(50000)
-/* A worker may be idle for this part of the time: another worker takes the work meanwhile. */
+/*
+ * A worker that waits for work for at most 1 / IDLE_PART of a time counts as busy: it may have been
+ * woken for work that another worker then took.
+ */
 #define IDLE_PART    20
 
 /* Threads that wait at one place for one object. Only some of these places are pools. */
@@ -47,7 +53,7 @@ static bool may_be_idle(const struct call *call)
 	       call->key;
 }
 
-/* A place, to be found. */
+/* A search for the place of a call. */
 struct place_key {
 	const struct history *history;
 	const struct call *call;
@@ -120,7 +126,7 @@ static bool add_wait(struct history *history, struct pools *pools, const struct 
 		pools->place[index] = (struct place){ .idle = call };
 		if (!table_add(&pools->of_place, hash, index))
 			return false;
-		/* A second place of an object has no entry of its own: see add_post(). */
+		/* Only the first place of an object has an entry in of_key: see add_post(). */
 		if (table_find(&pools->of_key, object, is_object, pools->place, &key) ==
 		    TABLE_NONE && !table_add(&pools->of_key, object, index))
 			return false;
@@ -150,8 +156,8 @@ static void add_post(const struct history *history, struct pools *pools, const s
 }
 
 /*
- * A worker may also wait for other objects, for example for a part of its work. Its pool is the
- * place at which most threads wait.
+ * Chooses the pool of each worker. A worker may also wait at other places, for example for a part
+ * of its work. Its pool is that of these places at which most threads wait.
  */
 static void choose_places(struct pools *pools)
 {
@@ -246,8 +252,8 @@ static bool is_again(const struct history *history, const struct call *before, i
 }
 
 /*
- * Returns the last wait for the result for which a call waited. Other results may have woken the
- * thread in the call.
+ * Returns the last of the waits for the result for which a call waited. A thread waits several
+ * times for a result if other results wake it.
  */
 static const struct call *last_wait(const struct history *history, const struct call *call,
 				    uint64_t *steps)
@@ -270,7 +276,7 @@ static const struct call *last_wait(const struct history *history, const struct 
 	return call;
 }
 
-/* Returns the begin of the first wait for the result for which a call waited last. */
+/* Returns the begin of the first of the waits for a result. The call is the last of them. */
 static int64_t first_begin(const struct history *history, const struct call *call, uint64_t *steps)
 {
 	const struct history_thread *thread = &history->thread[call->thread];
@@ -292,7 +298,7 @@ static int64_t first_begin(const struct history *history, const struct call *cal
 	return from_ns;
 }
 
-/* Returns whether a thread has held a lock before a time: it uses the queue of this lock. */
+/* Returns whether a thread has held a lock before a time. It then uses the queue of this lock. */
 static bool has_held(const struct history *history, uint32_t index, uint64_t lock, int64_t time_ns,
 		     uint64_t *steps)
 {
@@ -310,8 +316,9 @@ static bool has_held(const struct history *history, uint32_t index, uint64_t loc
 }
 
 /*
- * Returns the end of the last hold of the queue's mutex by a worker before the end of its work. In
- * this hold it took the work. Returns INT64_MIN if there is none since from_ns.
+ * Returns the end of the last hold of the queue's mutex by a worker before the call 'end', by which
+ * it finished its work. In this hold it took the work. Returns INT64_MIN if the worker has not
+ * begun such a hold since from_ns.
  */
 static int64_t taken_at(const struct history *history, uint64_t mutex, const struct call *end,
 			int64_t from_ns, uint64_t *steps)
@@ -332,8 +339,8 @@ static int64_t taken_at(const struct history *history, uint64_t mutex, const str
 }
 
 /*
- * Returns whether a thread other than that of the call has waited for the object of a call. The
- * preload library also records calls that probably woke no thread.
+ * Returns whether any thread other than the caller has waited for the object of a call that wakes
+ * threads. The preload library also records such calls if they probably woke no thread.
  */
 static bool has_waiter(const struct history *history, const struct call *call)
 {
@@ -348,9 +355,9 @@ static bool has_waiter(const struct history *history, const struct call *call)
 
 /*
  * Returns when a worker began the work that it finished by the call 'end': when it had finished its
- * work before, or had taken the mutex of the queue after this. Returns INT64_MIN if it has done no
- * other work since from_ns, or if it was idle since then. 'waiter' is the thread that waits for the
- * work.
+ * work before, or, if no call shows this, when it had taken the work from the queue. Returns
+ * INT64_MIN if the worker has done no other work since from_ns, or if it was idle since then.
+ * 'waiter' is the thread that waits for the work.
  */
 static int64_t begin_of_work(const struct history *history, const struct place *place,
 			     const struct call *end, uint32_t waiter, int64_t from_ns,
@@ -399,8 +406,8 @@ static int64_t idle_ns(const struct history *history, const struct place *place,
 }
 
 /*
- * Returns the number of workers that lived between two times, or 0 if one of them waited for work
- * for more than a small part of this time.
+ * Returns the number of workers that lived in the whole time between two times, or 0 if one of them
+ * waited for work for more than a small part of it.
  */
 static unsigned busy_workers(const struct history *history, const struct place *place,
 			     int64_t from_ns, int64_t to_ns, uint64_t *steps)

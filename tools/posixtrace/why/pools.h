@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pools.h - pools of threads that do work for other threads. Such a thread, a worker, waits for
- * work at one place for one condition variable, semaphore or futex. Another thread puts work into a
- * queue and then waits for the result. If all workers are busy, the work waits in the queue.
+ * pools.h - pools of threads that do work for other threads. All threads of a pool, the workers,
+ * wait for work at one place in the program, and for one condition variable, semaphore or futex.
+ * Another thread puts work into a queue and then waits for the result. If all workers are busy, the
+ * work waits in the queue.
  *
- * The log has no events of the queue. These facts show that work has waited there:
- * - The worker that ended the wait has finished other work during the wait: it has woken a thread
- *   at the same place in the program, or it has taken the mutex of the queue again.
- * - In the time before, no worker of the pool waited for work.
+ * The log has no events of the queue. These facts show that work has waited in it:
+ * - The worker that ended the wait for the result has finished other work during this wait: it has
+ *   woken a thread at the same place in the program, or it has taken the mutex of the queue again.
+ * - Until then, no worker of the pool waited for work, apart from a small part of the time.
  */
 #ifndef POSIXTRACE_WHY_POOLS_H
 #define POSIXTRACE_WHY_POOLS_H
@@ -20,7 +21,7 @@ struct pools; /* the pools of a history */
 struct pools_queued {
 	int64_t from_ns, to_ns;
 	uint32_t worker;         /* the thread that did this work */
-	unsigned workers;        /* the number of threads of its pool that lived at this time */
+	unsigned workers;        /* number of threads of its pool that lived in the whole time */
 	const struct call *idle; /* a wait for work by a thread of the pool */
 };
 
@@ -29,8 +30,8 @@ int pools_collect(struct history *history);
 void pools_fini(struct history *history);
 
 /*
- * Finds the time in a queue for the work whose end ended a wait. Returns false if the log does not
- * show such a time. Adds the number of examined calls to *steps.
+ * Finds the time that work spent in a queue. The wait 'call' ended because this work was done.
+ * Returns false if the log does not show such a time. Adds the number of examined calls to *steps.
  */
 bool pools_find(const struct history *history, const struct call *call,
 		struct pools_queued *queued, uint64_t *steps);
@@ -40,14 +41,14 @@ struct pools_busy {
 	const struct call *idle; /* a wait for work by a thread of the pool; NULL: no pool */
 	unsigned workers;        /* the number of its threads */
 	uint64_t all_ns;         /* the part of the time in which all of them lived */
-	uint64_t idle_ns;        /* for how long at least one of them waited for work */
+	uint64_t idle_ns;        /* of it: for how long at least one of them waited for work */
 };
 
-/* Finds this for a time. Returns 0 or ENOMEM. */
+/* Finds how busy the pool of a thread was between two times. Returns 0 or ENOMEM. */
 int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, int64_t to_ns,
 	       struct pools_busy *busy);
 
-/* Stores the workers of the pool of a thread, at most size of them, and returns their number. */
+/* Stores at most size workers of the pool of a thread. Returns the number of all its workers. */
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size);
 
 #endif

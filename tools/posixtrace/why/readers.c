@@ -36,7 +36,7 @@ void readers_find(const struct history *history, const struct call *call, struct
 {
 	const struct holds *holds = &history->holds;
 	const pid_t pid = history->thread[call->thread].pid;
-	/* 'other' is of another thread than 'last' */
+	/* 'last': the hold before; 'other': the last one of a thread other than that of 'last' */
 	const struct hold *last = NULL, *other = NULL;
 
 	*readers = (struct readers){ .call = call };

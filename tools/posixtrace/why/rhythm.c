@@ -8,7 +8,10 @@
 #include "base/vec.h"
 #include "why/ender.h"
 
-/* Sleeps count as equally long if 80 % of them differ by at most this time, or this part. */
+/*
+ * Moments of waking count as equally far in the future if the distances of the middle 80 % differ
+ * by at most EQUAL_NS, or by at most the shortest sleep / EQUAL_PART.
+ */
 #define EQUAL_NS   200000
 #define EQUAL_PART 50
 
@@ -62,8 +65,8 @@ static double lead_of(const struct call *call)
 }
 
 /*
- * Returns whether moments of waking have one distance, as those of a loop that computes each moment
- * from the moment before. Such a loop does not drift.
+ * Returns whether at least half of the moments of waking have one distance from the moment before,
+ * as in a loop that computes each moment from the moment before. Such a loop does not drift.
  */
 static bool is_periodic(const struct rounds *rounds)
 {
@@ -76,9 +79,10 @@ static bool is_periodic(const struct rounds *rounds)
 }
 
 /*
- * Finds the time that each sleep asked for. It is in the event, unless the program asked for a
- * moment. A moment that is always equally far in the future, as Python computes it, is a time. The
- * shortest sleep is then the best estimate of this time. Returns false if there is no such time.
+ * Finds the time that each sleep asked for. The event has this time, unless the program asked for a
+ * moment. If each moment was equally far in the future, as in Python, the program has computed it
+ * from a time. The shortest sleep is then the best estimate of this time. Returns false if the
+ * sleeps asked for different times, for moments at equal distances, or for no time.
  */
 static bool find_asked(const struct rounds *rounds, struct rhythm *rhythm, int *err)
 {
@@ -112,7 +116,7 @@ static bool find_asked(const struct rounds *rounds, struct rhythm *rhythm, int *
 	return spread <= EQUAL_NS || spread <= shortest / EQUAL_PART;
 }
 
-/* Finds the interval of a timerfd. Returns false if the log does not have it. */
+/* Finds the interval of a timerfd. Returns false if the log does not have it, or if it is 0. */
 static bool find_interval(const struct history *history, const struct call *read,
 			  struct rhythm *rhythm)
 {
@@ -156,7 +160,7 @@ bool rhythm_find(const struct history *history, uint32_t thread, int64_t from_ns
 					    (double)rounds.call[i]->begin_ns;
 		rhythm->sleep_ns /= (double)rounds.count;
 		rhythm->rounds = rounds.count;
-		/* A read of a timerfd ends when the timer expires. */
+		/* The timer determines the end of a read that waits, and the loop its begin. */
 		rhythm->all_ns = rhythm->is_timer ? (double)last->end_ns - (double)first->end_ns :
 				 (double)last->begin_ns - (double)first->begin_ns;
 		rhythm->period_ns = rhythm->all_ns / (double)(rounds.count - 1);

@@ -16,22 +16,24 @@ struct rhythm {
 	uint64_t rounds;
 	double asked_ns;   /* the time that the program asked for in each round */
 	double period_ns;  /* the mean time from one round to the next one */
-	double sleep_ns;   /* the mean duration of a sleep */
-	double all_ns;     /* from the begin of the first round to the begin of the last one */
+	double sleep_ns;   /* the mean duration of a sleep, or of a read of the timerfd */
+	/* the time from the first to the last round: between begins of sleeps, or ends of reads */
+	double all_ns;
 	/* the log has only the moment of waking: asked_ns is the shortest sleep */
 	bool is_estimate;
 	bool is_timer;     /* the rounds are reads of a timerfd, and asked_ns is its interval */
 };
 
 /*
- * Finds the rhythm of the calls of a thread in a time that are like one of its calls: sleeps at one
- * place, or reads of a timerfd. Returns false if the program asked for different times, or for
- * moments at equal distances, or if there are few calls. *err becomes ENOMEM if memory is lacking.
+ * Finds the rhythm of those calls of a thread between two times that are like the call 'like':
+ * sleeps at one place, or reads of one timerfd. If 'like' is a poll, the read after it is used.
+ * Returns false if the program asked for different times, or for moments at equal distances, or if
+ * there are fewer than RHYTHM_LEAST calls. *err becomes ENOMEM if memory is lacking.
  */
 bool rhythm_find(const struct history *history, uint32_t thread, int64_t from_ns, int64_t to_ns,
 		 const struct call *like, struct rhythm *rhythm, int *err);
 
-/* Returns the first read of a timerfd by a thread in a time, or NULL. */
+/* Returns the first read of a timerfd by a thread between two times, or NULL. */
 const struct call *rhythm_read(const struct history *history, uint32_t thread, int64_t from_ns,
 			       int64_t to_ns);
 

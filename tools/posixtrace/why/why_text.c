@@ -206,7 +206,10 @@ static void put_takers(const struct page *page, uint32_t node)
 
 #define HOLDERS 3 /* the most threads that put_holders() writes */
 
-/* Returns the greatest part of what a thread did, as a label, or NULL. */
+/*
+ * Follows the greatest parts below a node, as long as each has at least half of the time of the
+ * part above it. Returns the label of the last one, or NULL.
+ */
 static const char *greatest_part(const struct division *division, uint32_t node)
 {
 	uint32_t child;
@@ -709,13 +712,13 @@ static void put_allocator(const struct page *page, uint32_t node)
 			   "share.\n", 100.0 * (double)found / (double)all);
 }
 
-/* The least part of its time by which a loop is late, in percent, so that its rhythm is written. */
+/* A rhythm is written if the period is longer than the asked time by at least this many percent. */
 #define LATE_LEAST 1
 
 /*
- * Writes the rhythm of a loop that sleeps, or of a timerfd, if it is not as the program asked for,
- * and lasted for at least half of the time. 'begin' precedes the text, and 'end' follows it.
- * Returns 0 or ENOMEM.
+ * Writes the rhythm of a loop that sleeps, or of a timerfd, if its period is longer than the
+ * program asked for, and if the rounds lasted for at least half of the window. 'begin' precedes the
+ * text, and 'end' follows it. Returns 0 or ENOMEM.
  */
 static int put_rhythm(const struct page *page, uint32_t thread, const struct window *window,
 		      const struct call *like, const char *begin, const char *end)
@@ -753,9 +756,10 @@ static int put_rhythm(const struct page *page, uint32_t thread, const struct win
 }
 
 /*
- * Writes the rhythms of the thread's own loops that sleep, and of its timerfd, apart from the
- * greatest cause: this may be the work of the loop. A read of a timerfd that has expired is no
- * wait, so it may have no part. Returns 0 or ENOMEM.
+ * Writes the rhythms of the thread's own loops that sleep, and of its timerfd. If the greatest
+ * cause is a sleep, the line "Cause" already has its rhythm. Otherwise the greatest cause may be
+ * the work of such a loop. A read of a timerfd that has expired does not wait, so the timerfd may
+ * have no part in the division. Returns 0 or ENOMEM.
  */
 static int put_own_rhythms(const struct page *page, const struct window *window, uint32_t cause)
 {
@@ -776,7 +780,7 @@ static int put_own_rhythms(const struct page *page, const struct window *window,
 	return err;
 }
 
-/* The least part of the time in which no worker of a pool was idle, in percent. */
+/* A pool is busy if no worker of it was idle in at least this part of the time, in percent. */
 #define BUSY_LEAST 90
 #define WORKERS    4   /* the most workers whose work put_workers() writes */
 
@@ -808,9 +812,9 @@ static int put_work(const struct page *page, uint32_t worker, int64_t from_ns, i
 }
 
 /*
- * Finds a worker of a pool in the chain that leads to a cause, if no worker of its pool was idle
- * for most of the time in which all of them lived, which must be at least half of the window.
- * Stores its node, or 0. Returns 0 or ENOMEM.
+ * Finds a worker of a busy pool in the chain that leads to a cause. All workers of the pool must
+ * have lived together for at least half of the window, and in at least BUSY_LEAST percent of that
+ * time none of them was idle. Stores the node of the worker, or 0. Returns 0 or ENOMEM.
  */
 static int find_busy(const struct page *page, const struct window *window, uint32_t node,
 		     struct pools_busy *busy, uint32_t *worker)
@@ -880,7 +884,7 @@ static void put_peer(const struct page *page, const struct why_node *node)
 		"If the process was not recorded, 'posixtrace attach' also records its calls.\n");
 }
 
-/* Writes the first lines. The greatest cause is the answer. */
+/* Writes the first lines. The greatest cause is the answer. Returns 0 or ENOMEM. */
 static int put_summary(const struct page *page, const struct window *window,
 		       const struct why_causes *causes, const struct crowd *crowd)
 {
@@ -1085,7 +1089,7 @@ static void put_causes(const struct page *page, const struct why_causes *causes)
 			   brief_ns(time, (double)causes->cause[i].ns),
 			   why_text_percent(page, causes->cause[i].ns));
 		put_cause(page, &causes->cause[i]);
-		/* The second line of the page has the holders of the first one. */
+		/* The second line of the page has the holders of the first cause. */
 		if (i && page->division->node[causes->cause[i].node].is_end)
 			put_holders(page, causes->cause[i].node);
 		out_char(page->out, '\n');
