@@ -175,9 +175,9 @@ static int run_command(int argc, char **argv)
 }
 
 /*
- * The library starts the guardians of logs, and looks for their program only at the configured
- * path. In an installation that was moved, the environment names the program, also for the library
- * in the programs that this tool starts.
+ * The library starts the guardians of logs. It looks for their program only at the configured path,
+ * unless POSIXTRACE_GUARDIAN names another one. In an installation that was moved, this function
+ * sets that variable, also for the library in the programs that this tool starts.
  */
 static void find_guardian(void)
 {

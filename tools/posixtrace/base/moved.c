@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* moved.c - finds a file by the position of this program's file. */
+/* moved.c - finds a file by its position relative to the file of this program. */
 #include "base/moved.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* configure defines the folder of the installed program. */
+/* The Makefile defines the folder of the installed program. A build by hand has none. */
 #ifndef PROGRAM_FOLDER
 # define PROGRAM_FOLDER ""
 #endif
@@ -22,8 +22,9 @@ static bool belongs_to(const char *path, uid_t user)
 }
 
 /*
- * Any user can make a folder beside a program in /tmp/bin. The path has no symbolic links, so no
- * other user can replace the file after the check.
+ * Returns whether the file and its folder belong to root or to the owner of this program's file.
+ * Any user can make a folder beside a program in /tmp/bin. The path has no symbolic links, which
+ * their owner could change after the check.
  */
 static bool is_trusted(char *path)
 {
@@ -40,8 +41,8 @@ static bool is_trusted(char *path)
 }
 
 /*
- * The end of the program's path is replaced, from the folder in which the two configured paths
- * begin to differ.
+ * The configured paths of the program's folder and of the file begin with a common folder. The
+ * function replaces the part of the program's actual path that is behind this folder.
  */
 bool moved_find(const char *configured, int mode, char path[PATH_MAX])
 {

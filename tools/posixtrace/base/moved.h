@@ -7,11 +7,11 @@
 #include <stdbool.h>
 
 /*
- * "configured" is the absolute path for which configure has built the tool. The file and this
- * program still have the same position relative to each other. Stores the file's path, without
- * symbolic links. Returns false if this program is not in a moved installation, if access(2)
- * refuses the mode for the file, or if the file may come from another user: the file and its folder
- * must belong to the owner of the program or to root.
+ * Finds the file that the installation should have at the absolute path "configured". The function
+ * assumes that the file and this program still have the same position relative to each other. It
+ * stores the file's path, without symbolic links. Returns false if the path of this program does
+ * not end as configured, if access(2) refuses the mode for the file, or if the file may come from
+ * another user: the file and its folder must belong to root or to the owner of this program's file.
  */
 bool moved_find(const char *configured, int mode, char path[PATH_MAX]);
 

@@ -16,7 +16,10 @@
 enum outfile_mode { /* the treatment of an existing file */
 	OUTFILE_REFUSE,
 	OUTFILE_REPLACE, /* --force */
-	/* it is renamed to PATH.old; an older PATH.old is lost, so the caller examines it before */
+	/*
+	 * it is renamed to PATH.old and replaces an older PATH.old, which the caller examines
+	 * before
+	 */
 	OUTFILE_AGE
 };
 

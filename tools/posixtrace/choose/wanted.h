@@ -32,7 +32,8 @@ struct wanted {
 	bool pair_given;
 	bool is_all;            /* wanted_begin() found that every event is chosen */
 	size_t logs;            /* the number of logs that the command reads one by one; 0: one */
-	size_t outside;         /* number of calls for logs without an event between the bounds */
+	/* number of calls of wanted_begin() for logs that have no event between the bounds */
+	size_t outside;
 	bool has_inside;        /* a log may have an event between the bounds */
 };
 

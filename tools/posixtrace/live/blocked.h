@@ -29,8 +29,8 @@
  * unknown. fd: the descriptor; -1: none. call: the name of the system call. object: the
  * kind of lock, or the file, pipe or socket of the descriptor. others: the processes that could
  * write into the pipe, or the awaited process, each with a colon and the number of its threads.
- * doubt: why owner or others may be wrong; empty: they are certain. names: the names of those of
- * the others that could write into the pipe.
+ * doubt: why owner or others may be wrong; empty: they are certain. names: the names of the
+ * processes that could write into the pipe, apart from the blocked process.
  */
 #define BLOCKED_SCHEMA \
 	"s32 pid; s32 tid; u64 blocked_ns; ptr lock; s32 fd; s32 owner; str call; str object; " \

@@ -346,7 +346,10 @@ static void request_stop(struct crash *crash, pid_t tid)
 		thread->is_awaited = !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 }
 
-/* Returns true if no stop of the thread is awaited any more. */
+/*
+ * Notes the stop or the end of a thread after request_stop(). Returns false if the thread still
+ * runs, and true if no stop of the thread is awaited any more.
+ */
 static bool take_stop(struct crash *crash, pid_t tid)
 {
 	struct crash_thread *thread = find_thread(crash, tid);
@@ -368,8 +371,9 @@ static bool take_stop(struct crash *crash, pid_t tid)
 		thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
 	} else if (got == tid && !WIFCONTINUED(status)) {
 		/*
-		 * The thread has ended, and crash_status() does not get this status any more. The
-		 * process itself does not end before its crashed thread is reaped.
+		 * The thread has ended, and crash_status() does not get this status any more. No
+		 * end of a process is missed in this way: the kernel reports the end of this
+		 * process only after the crashed thread has been reaped.
 		 */
 		forget_thread(crash, tid);
 	}
@@ -379,7 +383,7 @@ static bool take_stop(struct crash *crash, pid_t tid)
 /*
  * Stops the threads of a process except for the crashed one, which is stopped already. All stops
  * are requested before the first is awaited, so a thread in an uninterruptible wait, for example in
- * vfork(), does not use up the time of the other threads. Such a thread stops too late;
+ * vfork(), does not use up the time of the other threads. Such a thread may stop too late;
  * crash_status() then lets it continue.
  */
 static void hold_threads(struct crash *crash, const pid_t *tid, size_t count, pid_t crashed)

@@ -31,7 +31,7 @@ struct crash_thread {
 	/* the signal for which the thread stopped and that must still be delivered; 0: none */
 	int sig;
 	bool is_process; /* tid is also the number of its process */
-	bool is_awaited; /* hold_threads() has requested a stop of the thread */
+	bool is_awaited; /* hold_threads() waits for the stop of the thread */
 	bool is_held;    /* stopped by hold_threads() */
 	struct crash_fault caught; /* the last fault for which a handler was called */
 };

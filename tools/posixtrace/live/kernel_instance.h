@@ -16,12 +16,12 @@ struct tracefs_instance;
 
 /* The reasons why this process cannot use tracefs. */
 enum kernel_refusal {
-	KERNEL_REFUSAL_NONE,
+	KERNEL_REFUSAL_NONE,       /* it can */
 	KERNEL_REFUSAL_BUILD,      /* the tool was built without libtracefs */
 	KERNEL_REFUSAL_MOUNT,
 	KERNEL_REFUSAL_PERMISSION,
 	KERNEL_REFUSAL_READ_ONLY,
-	KERNEL_REFUSAL_INSTANCES,  /* the kernel lacks them */
+	KERNEL_REFUSAL_INSTANCES,  /* the kernel has no instances of tracefs */
 	KERNEL_REFUSAL_NAMESPACE
 };
 
@@ -40,7 +40,7 @@ static inline const char *kernel_refusal_text(enum kernel_refusal refusal)
 	return text[refusal];
 }
 
-/* Finds out whether this process may use tracefs. */
+/* Returns why this process cannot use tracefs, or KERNEL_REFUSAL_NONE if it can. */
 enum kernel_refusal kernel_instance_refusal(void);
 
 /* Makes an instance of this process. Returns NULL, with errno, if the kernel refuses. */

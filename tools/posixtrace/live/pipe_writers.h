@@ -34,7 +34,8 @@ const char *pipe_writers_text(struct pipe_writers *writers, pid_t reader, const 
 
 /*
  * Writes the names of the processes that have a pipe open for writing, apart from the reader, as
- * "gzip, sh". To be called after pipe_writers_text() for the same pipe.
+ * "gzip, sh". Names that do not fit are omitted. The function uses the list of writers that
+ * pipe_writers_text() has read, so the caller calls that function first.
  */
 void pipe_writers_names(const struct pipe_writers *writers, pid_t reader, const char *pipe,
 			char *text, size_t size);

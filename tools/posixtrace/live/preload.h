@@ -16,10 +16,10 @@
 	"default none"
 
 /*
- * Returns the path of the library. The path is from POSIXTRACE_PRELOAD, or is the library of the
- * build to which this program belongs, or the installed library. If the installed library does not
- * exist, it is the library of the moved installation to which this program belongs. Returns NULL
- * after it printed why the library cannot be preloaded.
+ * Returns the path of the library: that in POSIXTRACE_PRELOAD, or that of the library of the build
+ * to which this program belongs, or that of the installed library. If the installed library cannot
+ * be read, the function looks for the library by moved_find(). Returns NULL after it printed why
+ * the library cannot be preloaded.
  */
 const char *preload_find(void);
 

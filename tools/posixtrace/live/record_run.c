@@ -559,8 +559,9 @@ static int trace_to_end(struct run *run)
 }
 
 /*
- * An existing file gets the name LOG.old, and replaces an older log of that name. Returns false
- * after it printed that a file with this name is not a log.
+ * The recorder renames an existing file of the log to LOG.old, which replaces an older file of that
+ * name. Returns whether this is permitted: LOG.old does not exist, or it is a log or an empty file.
+ * Otherwise the function prints an error.
  */
 static bool may_age(const char *path)
 {

@@ -26,7 +26,7 @@ bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 
 /*
  * Returns the value of the integer field with this name. If the event has no such field, or if the
- * field is a float or text, the function returns its argument 'otherwise'.
+ * field is no integer, the function returns its argument 'otherwise'.
  */
 int64_t field_integer(const struct posix_trace_schema_np *schema, const char *name,
 		      const struct posix_trace_event_np *event, int64_t otherwise);

@@ -53,8 +53,8 @@ static void put_real(struct out *out, double value)
 }
 
 /*
- * Returns the bytes of a text or blob and their number. If SQLite lacks memory for them, there are
- * no bytes. The next sqlite3_step() then fails, and the caller prints the error.
+ * Returns the bytes of a text or blob, and stores their number. If SQLite lacks memory for them,
+ * there are no bytes. The next sqlite3_step() then fails, and the command prints the error.
  */
 static const char *column_bytes(sqlite3_stmt *statement, int i, size_t *len)
 {
@@ -481,8 +481,8 @@ static void free_names(char **name, int columns)
 }
 
 /*
- * Returns copies of the names of all columns, or NULL if memory is lacking. SQLite returns no name
- * without memory. With copies this can happen only before the first row.
+ * Returns copies of the names of all columns, or NULL if memory is lacking. SQLite also returns no
+ * name if it lacks memory. Because of the copies, that can happen only before the first row.
  */
 static char **copy_names(sqlite3_stmt *statement)
 {

@@ -13,9 +13,9 @@
  * that was recorded before the end. Such an obligation survives gaps of the log that begin later.
  *
  * An obligation is in three lists: that of its rule, in the order of the log, that of its process,
- * and that of its key. The begin or end of a process concerns only the second list, and an event
- * that meets an obligation only the third. Without these lists, each fork, each end of a process
- * and each awaited event would cost time for all open obligations.
+ * and that of its key. The begin or end of a process concerns only the second list. The third list
+ * has the obligation that an awaited event meets. Without the last two lists, each fork, each end
+ * of a process and each awaited event would cost time for all open obligations.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@
 
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64
-#define LISTS      (UINT32_C(1) << 15) /* lists of processes, and of keys; several share a list */
+/* the number of lists of each kind; several processes or keys share a list */
+#define LISTS      (UINT32_C(1) << 15)
 
 /* The lists of processes and of keys. The youngest obligation is the first of a list. */
 enum { BY_PID, BY_KEY, KINDS };
@@ -41,7 +42,7 @@ struct pending {
 	pid_t pid, tid;
 	/* neighbours in the list of the rule; "younger" also links the free elements */
 	uint32_t older, younger;
-	/* neighbours in the lists of its process and of its key, and the place of the list */
+	/* neighbours in the lists of its process and of its key, and the place in judge->list */
 	struct neighbours {
 		uint32_t before, after, list;
 	} by[KINDS];
@@ -98,7 +99,7 @@ static uint32_t list_of_pid(pid_t pid)
 	return table_fold(hash_number(HASH_BEGIN, (unsigned)pid)) % LISTS;
 }
 
-/* Returns the place of the list that has the obligations of a rule with this key. */
+/* Returns the place of the list that has those obligations of a rule that have this key. */
 static uint32_t list_of_key(size_t rule, uint64_t key)
 {
 	return table_fold(hash_number(key, rule)) % LISTS;

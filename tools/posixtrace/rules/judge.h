@@ -38,7 +38,7 @@ struct judge {
 	 * element of the list of its open obligations
 	 */
 	uint32_t free, *first, *last;
-	/* the first obligations of the lists of processes and of the lists of keys: every.c */
+	/* the first obligation of each list of processes, and of each list of keys: every.c */
 	uint32_t *list[2];
 	uint32_t fresh; /* pending[fresh] and the elements behind it have never been used */
 	/*

@@ -56,7 +56,7 @@ static void put_row_columns(struct shipment *shipment, uint64_t seq, struct bloc
 static void put_text(struct shipment *shipment, const struct query_schema *schema,
 		     sqlite3_stmt *row, int i, struct block *block, unsigned column)
 {
-	/* Without memory SQLite returns no text, and the next sqlite3_step() fails. */
+	/* If SQLite lacks memory, it returns no text, and the next sqlite3_step() fails. */
 	const unsigned char *text = sqlite3_column_text(row, i);
 
 	if (!strcmp(schema->column[i].name, "host"))

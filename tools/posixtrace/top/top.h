@@ -99,9 +99,9 @@ struct top_states {
 	struct top_state *state;  /* sorted by process and thread */
 	size_t count;
 	/*
-	 * The children that have events. After the end of a child the kernel gives its number to
-	 * another process, so a child is recognized by the time when it began, in clock ticks after
-	 * boot; 0: it had ended at the first look.
+	 * The children that have events. After the end of a child the kernel may give its number to
+	 * another process. So the time when the child began, in clock ticks after boot, identifies
+	 * the child; 0: it had ended at the last look.
 	 */
 	struct top_child {
 		pid_t pid;
@@ -118,8 +118,8 @@ struct top_states {
 void top_states_look(struct top_states *states, pid_t pid, const struct top *top);
 
 /*
- * Returns whether the number still belonged to a child of top_states_look() at the last look, and
- * not to a later process.
+ * Returns whether the number still belonged to a child of the process at the last look, and not to
+ * a later process. Only the children that top_states_look() examined are known.
  */
 bool top_states_has_child(const struct top_states *states, pid_t pid);
 

@@ -246,7 +246,7 @@ static bool read_name(const struct row *row, char name[PROCESS_NAME_BYTES])
 	return true;
 }
 
-/* Returns whether the thread's numbers in the events are those of the thread in /proc. */
+/* Returns whether the process in /proc that read_name() examines is the one of the thread. */
 static bool has_number(const struct top_source *source, const struct row *row)
 {
 	return row->state || (source->pid && row->thread.pid == source->pid) ||

@@ -9,7 +9,7 @@ struct etw_schema {
 	char *text;
 	size_t used, room;
 	unsigned map_names;     /* names of values so far */
-	bool no_memory;         /* a field was not added for this reason */
+	bool no_memory;         /* a field was not added, because memory is lacking */
 };
 
 /*

@@ -52,7 +52,7 @@ static void copy_row(sqlite3_stmt *row, struct parquet *file, const struct query
 
 		if (sqlite3_column_type(row, i) == SQLITE_NULL)
 			continue;
-		/* Without memory SQLite returns no text, and the next sqlite3_step() fails. */
+		/* If SQLite lacks memory, it returns no text, and the next sqlite3_step() fails. */
 		text = schema->column[i].is_text ? sqlite3_column_text(row, i) : NULL;
 		if (text)
 			parquet_text(file, column, text, (size_t)sqlite3_column_bytes(row, i));
