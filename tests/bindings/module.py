@@ -280,7 +280,8 @@ assert [(name, number) for name, number in spans if name.startswith("stacked")] 
 assert begun == list(range(1, 10)), spans
 assert ended == [2, 1, 4, 3, 5, 6, 7, 8], spans
 
-# The event loop closes a generator once, although there are two of them.
+# The event loop closes a traced generator once, although an outer generator has the span and an inner
+# one the code.
 with posixtrace.Stream(path):
     asyncio.run(leaves_open())
     asyncio.run(abandons())

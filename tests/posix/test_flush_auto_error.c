@@ -80,7 +80,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 }
 
 /*
- * The library ends its thread before unshare(), and cannot start it again. Later it can.
+ * The library ends the flusher before the program calls unshare(). Afterwards it cannot start the
+ * flusher. The second time it can.
  */
 START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
 {
@@ -94,7 +95,7 @@ START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
 
 	for (int i = 0; i < 2; i++) {
 		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
-		/* The second time, no thread writes into the file now. */
+		/* There is no flusher now. The size of the second time is used below. */
 		size = log_stat(fd).st_size;
 		atomic_store(&has_no_threads, i == 0);
 		errno = 4711;
@@ -104,7 +105,7 @@ START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
 		ck_assert_int_eq(status.posix_stream_flush_error, i ? 0 : EAGAIN);
 	}
 	trace_number(id, 1);
-	/* Only the thread writes events into the file. */
+	/* Only the flusher writes events into the file before the shutdown. */
 	while (log_stat(fd).st_size == size)
 		sched_yield();
 	shut(trid);

@@ -380,7 +380,7 @@ static unsigned long long start_of(pid_t pid)
 	return start;
 }
 
-/* The processes of the second puppet have the pipes of the first one open, so it ends first. */
+/* Processes of the second puppet have the pipes of the first one open, so the second ends first. */
 static void end_twins(const struct puppet *twin, const pid_t *keeper)
 {
 	for (int i = 1; i >= 0; i--)
@@ -389,7 +389,7 @@ static void end_twins(const struct puppet *twin, const pid_t *keeper)
 
 /*
  * Starts two puppets that are process 1 of their namespaces and began in the same clock tick.
- * Returns false if no two did; usually the first two do.
+ * Returns false if no two of many did; usually the first two do.
  */
 static bool start_twins(struct puppet *twin, pid_t *keeper)
 {

@@ -134,7 +134,7 @@ void io_uring_queue_exit(struct io_uring *ring)
 	(void)ring;
 }
 
-/* A thread ends the ring, and the page then belongs to something else. */
+/* Ends the ring as another thread could, and writes into the page as a later owner of it. */
 static void reuse_page(struct io_uring *ring)
 {
 	const unsigned tail = *ring->completions.kernel.tail;
@@ -146,8 +146,9 @@ static void reuse_page(struct io_uring *ring)
 }
 
 /*
- * A function of liburing that submits a request to a ring in the page. Before it returns, a thread
- * has consumed the answer and has ended the ring. It needs no kernel with rings.
+ * In place of the function of liburing, so that no kernel with rings is needed. The ring is in the
+ * page. The function writes the answer of one request. Before it returns, the ring has ended, as if
+ * another thread had consumed the answer and ended the ring.
  */
 int io_uring_submit(struct io_uring *ring)
 {

@@ -9,7 +9,7 @@
 
 #define GONE_PAGE 4096
 
-/* The begin of the struct of liburing. */
+/* The structs of liburing, as far as the shim reads them. */
 struct gone_queue {
 	unsigned *head, *tail, *mask, *entries, *flags, *dropped;
 };

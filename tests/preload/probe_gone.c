@@ -7,11 +7,11 @@
  *
  * The argument is in a page. With ok, gone.c unmaps the page when the kernel has read the argument,
  * and the call succeeds. With fault, the page cannot be read, and the call fails with EFAULT. With
- * other-fault, a signal handler on an alternate stack makes such a call. With heap-fault and
- * data-fault, the page is in the heap or in the program's data. With quiet, the process
- * first installs a filter that permits all system calls. Files are made in the folder. The program
- * exits with 0 if the call had the expected result, and with 2 if the system lacks something that
- * the call needs.
+ * other-fault, a signal handler on an alternate stack makes such a call. With heap-fault, the page
+ * that cannot be read is in the heap, and with data-fault in the program's data. With quiet, the
+ * process first installs a filter that permits all system calls. Files are made in the folder. The
+ * program exits with 0 if the call had the expected result, and with 2 if the system lacks
+ * something that the call needs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -146,7 +146,7 @@ static void *wait_for_end(void *unused)
 	return unused;
 }
 
-/* Only another thread could unmap a ring while a call uses it. */
+/* The shim expects that a ring may end during a call only in a process with several threads. */
 static void make_thread(void)
 {
 	pthread_t thread;
@@ -265,7 +265,7 @@ static void fill_timer(union argument *at)
 	at->timer.it_value.tv_sec = 1000;
 }
 
-/* A ring with one request, whose user_data is 5, and with an answer that a call has not seen. */
+/* A ring with one request, whose user_data is 5, and with an answer that no call has seen yet. */
 static void fill_ring(union argument *at)
 {
 	struct io_uring *ring = &at->ring.ring;

@@ -280,7 +280,7 @@ static int vfork_killed(int argc, char **argv)
 
 /* The numbers and flags of pidfd_send_signal(2) and pidfd_open(2) that older headers lack. */
 #define SELF_THREAD  (-10000)
-#define SELF_PROCESS (-10001) /* at first -20000 */
+#define SELF_PROCESS (-10001) /* -20000 in the first versions */
 #define OF_THREAD    O_EXCL
 #define TO_THREAD    (1u << 0)
 #define TO_PROCESS   (1u << 1)
@@ -301,7 +301,7 @@ static long by_descriptor(int fd, int number, unsigned flags)
 	return syscall(SYS_pidfd_send_signal, fd, number, NULL, flags);
 }
 
-/* Ends its process or the group of its parent by pidfd_send_signal(2), in the ways of Linux 6.9. */
+/* Ends this process or its group by pidfd_send_signal(2), in ways of Linux 6.9 or later. */
 static void ends_by_pidfd(const char *how, int number)
 {
 	pthread_t thread;

@@ -142,7 +142,7 @@ run 0 record -o "$log" --function "in_plugin@$tmp/plugin.so" "$tmp/loads" "$tmp/
 check "a library that is loaded later does what it does" has out '^4 7$'
 check "its functions are traced" test "$(count func.call)" -eq 2
 
-# A process that may not make memory executable any more, with a library that it had before.
+# A process that gives up the right to make memory executable, and then loads a library again.
 cat >"$tmp/gives_up.c" <<'C'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -172,8 +172,8 @@ if "$tmp/gives_up" "$tmp/plugin.so" >"$tmp/out"; then
 		grep -c 'refused=1 why="memory cannot be made executable"')" -eq 1
 fi
 
-# Code that may not become executable again when it was writable. SELinux can have this rule for
-# code of files; a filter for the addresses of a program has the same effect.
+# Code that may not become executable again after it was writable. SELinux can have this rule for the
+# code of files. The program's filter for its own addresses has the same effect.
 cat >"$tmp/denied.c" <<'C'
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -39,7 +39,8 @@ unrecorded() {
 	gone "$1" quiet-fault && check "$1, quiet: the argument is not read" shows "$2" 0
 }
 
-# finished CALL PATTERN: in a process with a filter, the argument is read after a call that succeeded.
+# finished CALL PATTERN: in a process with a filter, the shim reads the argument only after a call that
+# succeeded.
 finished() {
 	recorded "$1" "$2"
 	gone "$1" quiet-fault && check "$1, quiet: a wrong argument is not read" shows "$2" 0
@@ -64,7 +65,7 @@ finished freopen 'io.freopen .* mode=r\+ path=gone.fifo$'
 # The C library reads the arguments itself, so these calls do not fail with EFAULT.
 works posix_spawn 'process.spawn .* path=/bin/true arguments=gone gone$'
 works popen 'process.popen .* command=: gone$'
-# Another thread may end a ring before the thread that has submitted the last request returns.
+# Another thread may end a ring before the call that submitted the last request has returned.
 for how in ok quiet; do
 	gone io_uring_submit $how || continue
 	check "io_uring_submit $how: the request is recorded" \

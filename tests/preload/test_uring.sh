@@ -119,8 +119,8 @@ check "the answers of one ring" shows 'io.uring_complete .*result=1 error=0 flag
 check "the second ring begins again" shows 'io.uring_complete .*result=2 .*user_data=0x5555$' 1
 check "rings end" shows 'io.uring_exit .* error=0 fd=[0-9]+$' 2
 
-# With a second thread, the shim copies the answers by the kernel. The program may be in a sandbox
-# whose filter may forbid that; then later calls record the answers.
+# In a process with several threads, the shim copies the answers by a system call. If a filter of a
+# sandbox may forbid that, later calls record the answers.
 RING_THREAD=1
 export RING_THREAD
 shim io "$tmp/ring"

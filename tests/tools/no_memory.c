@@ -41,7 +41,7 @@ static bool is_of_program(const void *place)
 	return (uintptr_t)place >= code_begin && (uintptr_t)place < code_end;
 }
 
-/* The first object is the program. */
+/* Stores where the program's code is. The first object is the program, so the search ends there. */
 static int find_code(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
@@ -64,7 +64,7 @@ __attribute__((constructor)) static void begin_counting(void)
 	left = at ? atol(at) : 0;
 }
 
-/* Writes where the call was made. */
+/* Makes the file NO_MEMORY_MARK. */
 static void make_mark(void)
 {
 	void *frame[24];

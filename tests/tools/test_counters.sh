@@ -26,7 +26,7 @@ for threads in 2 5 32; do
 	check "the sums are the same with $threads threads" test "$(sums $threads)" = "$(sums 1)"
 done
 
-# The mean is a double, and the greatest number of nanoseconds does not fit back into 64 bits.
+# The mean is a double. As a double, the greatest number of nanoseconds does not fit into 64 bits.
 printf '%s\n' 'type cache ns age; @counter age' 'cache 5 5 1s 18446744073709551615' |
 	"$compose" "$tmp/greatest.ptl" || exit 99
 run 0 stat "$tmp/greatest.ptl"

@@ -194,12 +194,13 @@ wait_for accept-none 'until SIGTERM ended the process' 'probably it waited for a
 wait_for stdin 'in a call that did not return' 'until SIGTERM ended the process'
 
 # Threads that are slow because of a group of others, and loops with a rhythm: the first three lines name
-# the group. A loaded machine may leave the thread without a CPU for most of the time; then the page does.
+# the group. A loaded machine may leave the thread without a CPU for most of the time. Then any line of the
+# page may name it.
 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o groups "$source/groups.c" || exit 99
 # The python3 of the PATH may be a script, or in a folder of root.
 python=$(python3 -c 'import sys; print(sys.executable)')
 $by_user test -x "$python" || python=/usr/bin/python3
-# group NAME COMMAND TEXT...: with !, the page does not have the text.
+# group NAME COMMAND TEXT...: the first lines have each text. If a text begins with !, the page lacks it.
 group() {
 	name=$1 command=$2
 	shift 2
@@ -245,8 +246,8 @@ group miss-ticks './groups miss-ticks' 'sleeping: poll()' '!drifts'
 check "miss-ticks: the page has the expirations without a read of their own" grep -q \
 	'^Timer: the timer expired every 10.00ms, but the thread read it every [0-9.]*ms on average: about [0-9]* of' page
 
-# A process that is not recorded writes slowly. The recorder has seen a wait of a second from outside; a
-# shorter wait has no writer, and the answer says so.
+# A process that is not recorded writes slowly. The recorder sees a wait of a second from outside, and the
+# processes that may end it. It does not see a shorter wait, and the answer says so.
 for way in none $ways; do
 	rm -f started
 	$by_user ./groups write-late |

@@ -273,7 +273,7 @@ static void read_input(void)
 	MUST(read(0, &byte, 1) == 1);
 }
 
-/* Lives until the recorder has looked at the process that woke the reader. */
+/* Wakes the reader, and then lives until the recorder has looked at this process. */
 static void write_after(int ms)
 {
 	while (access("started", F_OK))

@@ -67,7 +67,7 @@ static struct ptx_rendezvous_target self(void)
 	return target;
 }
 
-/* Writes the path of a link for this process whose name has that end. */
+/* Writes the path of a link for this process. Its name has 'end' behind the start time. */
 static void path_of(char path[256], const char *end)
 {
 	struct ptx_rendezvous_target target = self();
@@ -76,7 +76,7 @@ static void path_of(char path[256], const char *end)
 		 end);
 }
 
-/* Makes a link for this process whose name has that end, as those of older versions. */
+/* Makes such a link with the given text. */
 static void make(const char *text, const char *end)
 {
 	char path[256];
@@ -85,7 +85,7 @@ static void make(const char *text, const char *end)
 	ck_assert_int_eq(symlink(text, path), 0);
 }
 
-/* The inode of the pid namespace to which the numbers of /proc belong. */
+/* Returns the inode of the pid namespace to which the numbers of /proc belong. */
 static uint32_t view(void)
 {
 	struct ptx_proc_ids ids;
@@ -100,7 +100,7 @@ static bool sees_all(void)
 	return view() == 0xeffffffc && ptx_proc_space(1) != 0;
 }
 
-/* Writes the end of a name with both namespaces. */
+/* Writes and returns the end of a name with the namespaces of the target and of the controller. */
 static const char *end_of(char end[64], uint32_t space, const char *controller, uint32_t viewed)
 {
 	snprintf(end, 64, "%u.%s.%u", space, controller, viewed);
@@ -363,7 +363,7 @@ START_TEST(links_of_controllers_in_another_namespace_are_not_removed)
 	ptx_rendezvous_link(&target, 0, false);
 	ptx_rendezvous_remove(&target, false);
 	ck_assert(is_there(end));
-	/* In the initial namespace all processes are visible, so this process is missed. */
+	/* The namespace has no process any more. */
 	close(hold);
 	wait_well(parent);
 	ptx_rendezvous_link(&target, 0, false);
@@ -373,7 +373,7 @@ START_TEST(links_of_controllers_in_another_namespace_are_not_removed)
 }
 END_TEST
 
-/* A hostile user makes many links that only a list of all processes shows to be left. */
+/* A hostile user makes many links. Only a list of all processes shows that no process uses them. */
 START_TEST(many_links_of_other_namespaces_are_removed_in_several_steps)
 {
 	enum { LINKS = 1100, IN_A_STEP = 32 * 32 };
