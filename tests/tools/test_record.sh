@@ -238,7 +238,8 @@ END
 			"$moved_tool" doctor >out 2>err
 			check "doctor names this library" has out "preload library .*$beside/${shim##*/}$"
 			if test ! -e "$libexecdir/$guardian"; then
-				start "$moved_tool" record -q -o killed.ptl sh -c 'echo $$ >child; exec sleep 1000000'
+				# The environment of the tests names the guardian of the build.
+				start env -u POSIXTRACE_GUARDIAN "$moved_tool" record -q -o killed.ptl sh -c 'echo $$ >child; exec sleep 1000000'
 				until_true test -s child -a -e killed.ptl
 				kill -KILL $pid
 				wait $pid 2>/dev/null
@@ -255,6 +256,19 @@ END
 				check "then nothing is run" is_empty out
 				chown root "$other"
 			done
+			# A link of another user may lead to any file of root.
+			mv "$beside" "$moved/elsewhere"
+			ln -s "$moved/elsewhere" "$beside"
+			"$moved_tool" record --force -q -o moved.ptl env >out 2>err
+			check "a link of the owner is followed" has out "^LD_PRELOAD=$moved/elsewhere/${shim##*/}$"
+			if test "$(id -u)" -eq 0 && chown -h nobody "$beside"; then
+				"$moved_tool" record --force -q -o moved.ptl env >out 2>err
+				check "a link of another user is not followed" has err \
+					"^posixtrace: $pkglibdir/${shim##*/}: No such file"
+				check "then nothing is run" is_empty out
+			fi
+			rm "$beside"
+			mv "$moved/elsewhere" "$beside"
 			rm "$beside/${shim##*/}"
 			"$moved_tool" record --force -q -o moved.ptl env >out 2>err
 			check "if both are missing, the message has the configured path" has err \

@@ -13,36 +13,40 @@
 # define PROGRAM_FOLDER ""
 #endif
 
-/* Returns whether a file or folder belongs to a user, or to root. */
+/* Returns whether a file, folder or symbolic link belongs to a user, or to root. */
 static bool belongs_to(const char *path, uid_t user)
 {
 	struct stat st;
 
-	return !stat(path, &st) && (st.st_uid == user || !st.st_uid);
+	return !lstat(path, &st) && (st.st_uid == user || !st.st_uid);
 }
 
 /*
- * Returns whether the file and its folder belong to root or to the owner of this program's file.
- * Any user can make a folder beside a program in /tmp/bin. The path has no symbolic links, which
- * their owner could change after the check.
+ * Returns whether each part of the path behind its first "shared" bytes belongs to the user or to
+ * root. The byte behind them is a slash.
  */
-static bool is_trusted(char *path)
+static bool is_trusted(char *path, size_t shared, uid_t user)
 {
-	char *last = strrchr(path, '/');
-	struct stat program;
-	bool is;
+	bool is = true;
 
-	if (stat("/proc/self/exe", &program) || !belongs_to(path, program.st_uid))
-		return false;
-	*last = '\0';
-	is = belongs_to(*path ? path : "/", program.st_uid);
-	*last = '/';
+	for (char *end = path + shared; is && *end;) {
+		char kept;
+
+		end += 1 + strcspn(end + 1, "/");
+		kept = *end;
+		*end = '\0';
+		is = belongs_to(path, user);
+		*end = kept;
+	}
 	return is;
 }
 
 /*
  * The configured paths of the program's folder and of the file begin with a common folder. The
- * function replaces the part of the program's actual path that is behind this folder.
+ * function replaces the part of the program's actual path that is behind this folder. Whoever controls this folder also controls the program. But any user can make a
+ * folder or a symbolic link beside the folder of a program in /tmp/bin. So the parts of the path
+ * behind this folder are examined. If one of them is a symbolic link, the target may be anywhere,
+ * and the parts of its path are examined, too.
  */
 bool moved_find(const char *configured, int mode, char path[PATH_MAX])
 {
@@ -50,6 +54,7 @@ bool moved_find(const char *configured, int mode, char path[PATH_MAX])
 	char own[PATH_MAX], beside[2 * PATH_MAX];
 	const ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	size_t common = 0, len, tail; /* "common" is the length of the common folder, without / */
+	struct stat st;
 
 	own[got > 0 ? got : 0] = '\0';
 	if (*own != '/' || *configured != '/' || !program[1])
@@ -62,6 +67,10 @@ bool moved_find(const char *configured, int mode, char path[PATH_MAX])
 	if (len < tail || memcmp(own + len - tail, program + common, tail) ||
 	    strlen(configured) > PATH_MAX)
 		return false;
-	snprintf(beside, sizeof(beside), "%.*s%s", (int)(len - tail), own, configured + common);
-	return realpath(beside, path) && !access(path, mode) && is_trusted(path);
+	len -= tail; /* the length of the moved folder's path */
+	snprintf(beside, sizeof(beside), "%.*s%s", (int)len, own, configured + common);
+	if (!realpath(beside, path) || access(path, mode) || stat("/proc/self/exe", &st) ||
+	    !is_trusted(beside, len, st.st_uid))
+		return false;
+	return is_trusted(path, !strncmp(path, own, len) && path[len] == '/' ? len : 0, st.st_uid);
 }

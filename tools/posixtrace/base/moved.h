@@ -11,7 +11,8 @@
  * assumes that the file and this program still have the same position relative to each other. It
  * stores the file's path, without symbolic links. Returns false if the path of this program does
  * not end as configured, if access(2) refuses the mode for the file, or if the file may come from
- * another user: the file and its folder must belong to root or to the owner of this program's file.
+ * another user: the file, and the folders and symbolic links that lead to it from the moved folder,
+ * must belong to root or to the owner of this program's file.
  */
 bool moved_find(const char *configured, int mode, char path[PATH_MAX]);
 
