@@ -561,12 +561,12 @@ static int trace_to_end(struct run *run)
 /*
  * The recorder renames an existing file of the log to LOG.old, which replaces an older file of that
  * name. Returns whether this is permitted: LOG.old does not exist, or it is a log or an empty file.
- * Otherwise the function prints an error.
+ * Otherwise the function prints an error: the file is no log, or cannot be read.
  */
 static bool may_age(const char *path)
 {
+	const char *why = NULL;
 	struct stat st;
-	bool may = true;
 	char *old;
 
 	if (lstat(path, &st))
@@ -575,13 +575,13 @@ static bool may_age(const char *path)
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
-	if (!lstat(old, &st))
-		may = S_ISREG(st.st_mode) && (!st.st_size || logfile_is_log(old));
-	if (!may)
-		say("%s: the file exists and is not a log, so %s cannot get this name; give "
-		    "another name after -o, or --force", old, path);
+	if (!lstat(old, &st) && (!S_ISREG(st.st_mode) || (st.st_size && !logfile_is_log(old))))
+		why = S_ISREG(st.st_mode) && access(old, R_OK) ? "cannot be read" : "is not a log";
+	if (why)
+		say("%s: the file exists and %s, so %s cannot get this name; give another name "
+		    "after -o, or --force", old, why, path);
 	free(old);
-	return may;
+	return !why;
 }
 
 /*

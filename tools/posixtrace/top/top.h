@@ -101,7 +101,7 @@ struct top_states {
 	/*
 	 * The children that have events. After the end of a child the kernel may give its number to
 	 * another process. So the time when the child began, in clock ticks after boot, identifies
-	 * the child; 0: it had ended at the last look.
+	 * the child; 0: it has ended.
 	 */
 	struct top_child {
 		pid_t pid;
