@@ -178,8 +178,8 @@ static bool read_event(struct fetch_row *row, uint64_t *seq, struct posix_trace_
 
 /*
  * Counts an event as written, and as chosen if --limit counts it. The function never counts events
- * as chosen that the command prints only on request. If the user requests them (--system), the command
- * may get more events than it needs, but never fewer.
+ * as chosen that the command prints only on request. If the user requests them (--system), the
+ * command may get more events than it needs, but never fewer.
  */
 static void count_chosen(struct fetch_making *making, const struct posix_trace_event_np *event)
 {
