@@ -4,6 +4,7 @@
  * make.
  */
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,29 @@ int mkdirat(int at, const char *path, mode_t mode)
 {
 	attempts++;
 	return (int)syscall(SYS_mkdirat, at, path, mode);
+}
+
+/*
+ * true: this process may examine process 1, which is in the initial pid namespace. Containers with
+ * the /proc of the machine often do not permit it.
+ */
+static bool may_examine_first;
+
+/* The library calls these functions. */
+int stat(const char *path, struct stat *file)
+{
+	return fstatat(AT_FDCWD, path, file, 0);
+}
+
+int fstatat(int at, const char *path, struct stat *file, int flags)
+{
+	if (may_examine_first &&
+	    (strcmp(path, "/proc/1/ns/pid") == 0 || strcmp(path, "1/ns/pid") == 0)) {
+		memset(file, 0, sizeof(*file));
+		file->st_ino = 0xeffffffc;
+		return 0;
+	}
+	return (int)syscall(SYS_newfstatat, at, path, file, flags);
 }
 
 static void choose(void)
@@ -358,6 +382,7 @@ START_TEST(links_of_controllers_in_another_namespace_are_not_removed)
 		printf("no privileges for a namespace: nothing to test\n");
 		return;
 	}
+	may_examine_first = true;
 	choose();
 	make("/proc/999999999/fd/3", end_of(end, target.space, "first", space));
 	ptx_rendezvous_link(&target, 0, false);
@@ -378,9 +403,11 @@ START_TEST(many_links_of_other_namespaces_are_removed_in_several_steps)
 {
 	enum { LINKS = 1100, IN_A_STEP = 32 * 32 };
 	struct ptx_rendezvous_target target = self();
-	const bool is_first = sees_all();
+	bool is_first;
 	char end[64];
 
+	may_examine_first = true;
+	is_first = sees_all();
 	choose();
 	for (uint32_t space = 1; space <= LINKS; space++)
 		make("/proc/999999999/fd/3", end_of(end, target.space, "dead", space));
@@ -405,7 +432,8 @@ START_TEST(a_link_of_a_hidden_controller_is_not_removed)
 
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("proc", "/proc", "proc", 0, "hidepid=2") != 0 ||
-	    setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
+	    setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
+	    setresuid(65534, 65534, 65534) != 0) {
 		printf("no privileges to mount /proc: nothing to test\n");
 		return;
 	}

@@ -43,7 +43,7 @@ static bool is_trusted(char *path, size_t shared, uid_t user)
 
 /*
  * The configured paths of the program's folder and of the file begin with a common folder. The
- * function replaces the part of the program's actual path that is behind this folder. Whoever
+ * function replaces the part of the program's actual path that is behind this folder. A user who
  * controls this folder also controls the program. But any user can make a folder or a symbolic link
  * beside the folder of a program in /tmp/bin. So the parts of the path behind this folder are
  * examined. If one of them is a symbolic link, the target may be anywhere, and the parts of its
