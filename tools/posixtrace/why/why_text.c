@@ -207,17 +207,17 @@ static void put_takers(const struct page *page, uint32_t node)
 #define HOLDERS 3 /* the most threads that put_holders() writes */
 
 /*
- * Follows the greatest parts below a node, as long as each has at least half of the time of the
- * part above it. Returns the label of the last one, or NULL.
+ * Returns the label of the innermost part that has at least half of a node's time, or NULL. Node 0
+ * stands for no node.
  */
 static const char *greatest_part(const struct division *division, uint32_t node)
 {
+	const uint64_t least = division->node[node].ns / 2;
 	uint32_t child;
 	const char *label = NULL;
 
-	while (why_children(division, node, &child, 1)) {
-		if (!division->node[child].label ||
-		    division->node[child].ns < division->node[node].ns / 2)
+	while (node && why_children(division, node, &child, 1)) {
+		if (!division->node[child].label || division->node[child].ns < least)
 			break;
 		label = division->node[child].label;
 		node = child;
@@ -871,8 +871,10 @@ static void put_peer(const struct page *page, const struct why_node *node)
 {
 	const struct call *call = node->last_call;
 
+	/* A time limit has ended a poll in vain. */
 	if (node->kind != WHY_PEER || node->child || !call || call->is_stuck || call->error ||
-	    page->why->history.wakers || page->why->history.gaps)
+	    (call->cause == CAUSE_POLL && call->is_in_vain) || page->why->history.wakers ||
+	    page->why->history.gaps)
 		return;
 	if (call->cause != CAUSE_POLL &&
 	    ((call->cause != CAUSE_READ && call->cause != CAUSE_WRITE) || call->has_id ||
