@@ -28,6 +28,17 @@ static void add_hold(struct readers *readers, const struct hold *hold)
 }
 
 /*
+ * Returns whether the later readers made a wait much longer: a part of it that is at least as long
+ * as the other part is after the end of all holds that began before the wait.
+ */
+static bool has_prolonged(const struct call *call, int64_t first_end_ns)
+{
+	return first_end_ns < call->end_ns &&
+	       (uint64_t)call->end_ns - (uint64_t)first_end_ns >=
+	       (uint64_t)first_end_ns - (uint64_t)call->begin_ns;
+}
+
+/*
  * The holds are in the order of their ends. So a hold overlaps an earlier one of another thread if
  * it begins before the last such hold ends.
  */
@@ -38,6 +49,8 @@ void readers_find(const struct history *history, const struct call *call, struct
 	const pid_t pid = history->thread[call->thread].pid;
 	/* 'last': the hold before; 'other': the last one of a thread other than that of 'last' */
 	const struct hold *last = NULL, *other = NULL;
+	/* the end of the holds that began before the wait */
+	int64_t first_end_ns = call->begin_ns;
 
 	*readers = (struct readers){ .call = call };
 	if (!holds->count || strcmp(call->type->name, "lock.rwlock_write") != 0)
@@ -51,6 +64,8 @@ void readers_find(const struct history *history, const struct call *call, struct
 			break;
 		if (hold->thread == call->thread)
 			continue;
+		if (hold->begin_ns <= call->begin_ns && hold->end_ns > first_end_ns)
+			first_end_ns = hold->end_ns;
 		before = last && last->thread != hold->thread ? last : other;
 		if (before && before->end_ns > hold->begin_ns &&
 		    (hold->begin_ns > call->begin_ns || before->begin_ns > call->begin_ns))
@@ -60,4 +75,5 @@ void readers_find(const struct history *history, const struct call *call, struct
 		last = hold;
 		add_hold(readers, hold);
 	}
+	readers->has_overtaken &= has_prolonged(call, first_end_ns);
 }

@@ -21,7 +21,11 @@ struct readers {
 		uint64_t ns, count; /* for how long it held the lock in this wait, and how often */
 	} of[READERS_MOST];
 	unsigned count;
-	bool has_overtaken; /* a reader got the lock after the writer had begun to wait */
+	/*
+	 * readers got the lock after the writer had begun to wait, and the writer waited for them
+	 * for at least half of the time
+	 */
+	bool has_overtaken;
 };
 
 /*
