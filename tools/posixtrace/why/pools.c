@@ -70,11 +70,13 @@ static bool is_same_place(const struct call *call, const struct call *other)
 	return call->type == other->type && call->address == other->address;
 }
 
-/* Returns whether a call of a worker is a wait for work. */
+/*
+ * Returns whether a call of a worker is a wait for work. A worker may wait for the same object at
+ * another place, for example with a time limit.
+ */
 static bool is_idle_call(const struct place *place, const struct call *call)
 {
-	return may_be_idle(call) && call->key == place->idle->key &&
-	       is_same_place(call, place->idle);
+	return may_be_idle(call) && call->key == place->idle->key;
 }
 
 /* Compares the place of a wait with the wanted one, for table_find(). */
@@ -225,7 +227,8 @@ static const struct place *pool_of(const struct history *history, uint32_t threa
 /* Returns the index of the first piece of a thread that ends at or after a time. */
 static size_t pieces_until(const struct history *history, uint32_t thread, int64_t time_ns)
 {
-	return history_piece_at(history, &history->thread[thread], time_ns - 1);
+	return history_piece_at(history, &history->thread[thread],
+				time_ns > INT64_MIN ? time_ns - 1 : time_ns);
 }
 
 /*
@@ -380,27 +383,28 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 			return INT64_MIN;
 		if (begin_ns == INT64_MIN && before->cause == CAUSE_POST &&
 		    is_same_place(before, end) && !before->error && has_waiter(history, before) &&
-		    (end->begin_ns - before->end_ns >= BATCH_NS || taken_ns > before->end_ns))
+		    ((before->end_ns <= INT64_MAX - BATCH_NS &&
+		      end->begin_ns >= before->end_ns + BATCH_NS) || taken_ns > before->end_ns))
 			begin_ns = before->end_ns;
 	}
 	return begin_ns != INT64_MIN ? begin_ns : taken_ns;
 }
 
 /* Returns for how long a thread waited for work between two times. */
-static int64_t idle_ns(const struct history *history, const struct place *place, uint32_t index,
+static uint64_t idle_ns(const struct history *history, const struct place *place, uint32_t index,
 		       int64_t from_ns, int64_t to_ns, uint64_t *steps)
 {
 	const struct history_thread *thread = &history->thread[index];
 	const size_t end = thread->piece + thread->pieces;
-	int64_t idle = 0;
+	uint64_t idle = 0;
 
 	for (size_t i = history_piece_at(history, thread, from_ns);
 	     i < end && history->piece[i].begin_ns < to_ns; i++, ++*steps) {
 		const struct piece *piece = &history->piece[i];
 
 		if (is_idle_call(place, &history->call[piece->call]))
-			idle += (piece->end_ns < to_ns ? piece->end_ns : to_ns) -
-				(piece->begin_ns > from_ns ? piece->begin_ns : from_ns);
+			idle += (uint64_t)(piece->end_ns < to_ns ? piece->end_ns : to_ns) -
+				(uint64_t)(piece->begin_ns > from_ns ? piece->begin_ns : from_ns);
 	}
 	return idle;
 }
@@ -420,7 +424,7 @@ static unsigned busy_workers(const struct history *history, const struct place *
 		if (thread->first_ns > from_ns || thread->last_ns < to_ns)
 			continue;
 		if (idle_ns(history, place, place->worker[i], from_ns, to_ns, steps) >
-		    (to_ns - from_ns) / IDLE_PART)
+		    ((uint64_t)to_ns - (uint64_t)from_ns) / IDLE_PART)
 			return 0;
 		count++;
 	}
