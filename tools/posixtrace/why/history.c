@@ -912,13 +912,13 @@ static void add_throttle(struct history *history, const struct plan *plan,
 	};
 }
 
-/* Notes the interval of a timerfd. */
+/* Notes the interval of a timerfd, unless the call failed. */
 static void note_timer(struct history *history, pid_t pid, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
 {
 	const int64_t interval_ns = field_integer(type->schema, "interval", event, 0);
 
-	if (history->timers == HISTORY_THREADS)
+	if (history->timers == HISTORY_THREADS || field_integer(type->schema, "error", event, 0))
 		return;
 	if (vec_grow(&history->timer, history->timers, 1))
 		history->timer[history->timers++] = (struct history_timer){

@@ -113,23 +113,33 @@ static bool find_asked(const struct rounds *rounds, struct rhythm *rhythm, int *
 	free(lead);
 	rhythm->asked_ns = shortest;
 	rhythm->is_estimate = true;
-	return spread <= EQUAL_NS || spread <= shortest / EQUAL_PART;
+	return shortest > 0 && (spread <= EQUAL_NS || spread <= shortest / EQUAL_PART);
 }
 
-/* Finds the interval of a timerfd. Returns false if the log does not have it, or if it is 0. */
-static bool find_interval(const struct history *history, const struct call *read,
+/*
+ * Finds the interval of the timerfd that all rounds read. Returns false if the log does not have
+ * it, or if the program has changed it between the rounds.
+ */
+static bool find_interval(const struct history *history, const struct rounds *rounds,
 			  struct rhythm *rhythm)
 {
-	const pid_t pid = history->thread[read->thread].pid;
+	const struct call *first = rounds->call[0], *last = rounds->call[rounds->count - 1];
+	const pid_t pid = history->thread[last->thread].pid;
+	int64_t interval_ns = 0;
 
 	rhythm->is_timer = true;
 	for (size_t i = history->timers; i-- > 0;) {
 		const struct history_timer *timer = &history->timer[i];
 
-		if (timer->pid == pid && timer->fd == (int32_t)read->key &&
-		    timer->time_ns <= read->end_ns) {
-			rhythm->asked_ns = (double)timer->interval_ns;
-			return timer->interval_ns > 0;
+		if (timer->pid != pid || timer->fd != (int32_t)last->key ||
+		    timer->time_ns > last->end_ns)
+			continue;
+		if (timer->interval_ns <= 0 || (interval_ns && timer->interval_ns != interval_ns))
+			return false;
+		interval_ns = timer->interval_ns;
+		if (timer->time_ns <= first->end_ns) {
+			rhythm->asked_ns = (double)interval_ns;
+			return true;
 		}
 	}
 	return false;
@@ -150,7 +160,7 @@ bool rhythm_find(const struct history *history, uint32_t thread, int64_t from_ns
 	*err = good ? 0 : ENOMEM;
 	if (good)
 		good = rounds.count >= RHYTHM_LEAST &&
-		       (used->cause == CAUSE_READ ? find_interval(history, used, rhythm) :
+		       (used->cause == CAUSE_READ ? find_interval(history, &rounds, rhythm) :
 						    find_asked(&rounds, rhythm, err));
 	if (good) {
 		const struct call *first = rounds.call[0], *last = rounds.call[rounds.count - 1];
