@@ -152,9 +152,17 @@ void circles_processes(const char *others, char *text, size_t size)
 	pid_t pid;
 
 	*text = '\0';
-	while (used < size && next_process(&others, &pid, &threads))
-		used += (size_t)snprintf(text + used, size - used, "%s%d", used ? " " : "",
-					 (int)pid);
+	while (next_process(&others, &pid, &threads)) {
+		const size_t bytes = (size_t)snprintf(text + used, size - used, "%s%d",
+						      used ? " " : "", (int)pid);
+
+		/* A number without its last digits would be that of another process. */
+		if (bytes >= size - used) {
+			text[used] = '\0';
+			return;
+		}
+		used += bytes;
+	}
 }
 
 /* Returns the processes whose threads are the enders of a call, as a text; empty: unknown. */

@@ -129,13 +129,13 @@ bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *th
 {
 	const struct call *wait = walk->wait;
 	bool has_holder = false;
+	unsigned n = 0;
 
 	if (!walk->has_begun && gil_begin(history, walk, thread, steps)) {
 		has_holder = true;
 		*end_ns = walk->to_ns;
 	}
-	for (unsigned n = 0; walk->at > 0 && walk->from_ns < walk->to_ns && n < LOOK_AT;
-	     n++, ++*steps) {
+	for (; walk->at > 0 && walk->from_ns < walk->to_ns && n < LOOK_AT; n++, ++*steps) {
 		const struct call *post = &history->call[history->transfer[walk->at - 1]];
 
 		if (post->end_ns <= walk->from_ns)
@@ -160,5 +160,6 @@ bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *th
 		*end_ns = post->begin_ns;
 	}
 	*begin_ns = walk->to_ns = walk->from_ns;
-	return has_holder && *begin_ns < *end_ns;
+	/* If the search was cut, another thread may have held the lock before. */
+	return has_holder && n < LOOK_AT && *begin_ns < *end_ns;
 }
