@@ -551,7 +551,10 @@ static void add_writers(struct division *division, uint32_t node, const struct c
 	else
 		snprintf(label, sizeof(label), "written by one of the processes %s%s, which had "
 			 "the pipe open for writing", others, named);
-	add_outside(division, node, UINT64_C(1) << 34 | (uint32_t)pid, label, true, from_ns, to_ns);
+	/* Other processes may have had the pipe in other waits: the label is the identity. */
+	add_outside(division, node, UINT64_C(1) << 34 |
+		    (uint32_t)hash_bytes(HASH_BEGIN, label, strlen(label)), label, true, from_ns,
+		    to_ns);
 }
 
 /*
@@ -609,6 +612,8 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 	if (!part)
 		return to_ns;
 	if (is_new) {
+		/* The log has no events of the queue. */
+		part->is_guess = true;
 		caller_text(division, queued.idle, caller, sizeof(caller));
 		if (!*caller) {
 			lock_text(division, queued.idle, lock, sizeof(lock));
