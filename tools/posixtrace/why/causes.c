@@ -210,9 +210,10 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 		if (by->context == WAKER_INTERRUPT)
 			division_label(division, who, "woken by an interrupt: a timer or a device");
 		else if (by->pid <= 0)
-			division_label(division, who, "%swoken by thread %d, which was not "
-				       "recorded and ended before the recorder looked at it",
-				       who->is_guess ? "probably " : "", (int)by->tid);
+			division_label(division, who, "%swoken by thread %d of an unknown process "
+				       "(%s), which was not recorded",
+				       who->is_guess ? "probably " : "", (int)by->tid,
+				       by->text ? history->text[by->text - 1] : "?");
 		else
 			division_label(division, who, "%swoken by thread %d of process %d (%s), "
 				       "which was not recorded", who->is_guess ? "probably " : "",
