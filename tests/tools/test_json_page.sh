@@ -86,6 +86,37 @@ posixtrace_agent 7 7 +1us snapshot crash killed
 lost tick 3 10
 lost - 2
 END
+# Pools, loops that drift, and readers that overtake a writer.
+"$compose" groups-pool.ptl <<'END' || exit 99
+trace pid=7
+type lock.cond ns time; ptr lock; ptr mutex; errno error
+type lock.cond_signal ns time; ptr lock; errno error; s32 all
+type time.sleep ns time; s64 asked; errno error; str by
+lock.cond_signal 7 7 1s @0x20 1000 0x1040 0 0
+lock.cond 7 8 +10us @0x30 9000 0x1040 0x1000 0
+lock.cond_signal 7 7 +10us @0x20 1000 0x1040 0 0
+lock.cond 7 9 +10us @0x30 9000 0x1040 0x1000 0
+time.sleep 7 8 +90ms @0x40 90000000 90000000 0 usleep
+lock.cond_signal 7 8 +10us @0x50 1000 0x1080 0 0
+lock.cond 7 7 +10us @0x60 90000000 0x1080 0x1000 0
+time.sleep 7 9 +1ms @0x40 91000000 91000000 0 usleep
+END
+"$compose" groups-drift.ptl <<'END' || exit 99
+trace pid=7
+type time.sleep ns time; s64 asked; errno error; str by
+time.sleep 7 7 1s @0x40 10000000 10000000 0 usleep
+repeat 12 time.sleep 7 7 +12ms @0x40 10000000 10000000 0 usleep
+END
+"$compose" groups-readers.ptl <<'END' || exit 99
+trace pid=7
+type lock.rwlock_held ns time; ptr lock
+type lock.rwlock_write ns time; ptr lock; errno error; s32 owner
+lock.rwlock_held 7 8 1s 3000000 0x1000
+lock.rwlock_held 7 9 +2ms 3000000 0x1000
+lock.rwlock_held 7 8 +2ms 3000000 0x1000
+lock.rwlock_held 7 9 +2ms 3000000 0x1000
+lock.rwlock_write 7 7 +1us 6500000 0x1000 0 0
+END
 changed rare.ptl bad.ptl 4097 XXXX || exit 99
 "$posixtrace" dump --json --limit 1 rare.ptl bad.ptl >>"$tmp/dump" 2>/dev/null
 print stat stat --json rare.ptl bad.ptl
@@ -117,6 +148,10 @@ check "why prints the other members" is_seen why why failures.at failures.at_end
 	failures.failed_calls.error_name failures.failed_calls.event failures.failed_calls.function \
 	failures.failed_calls.path failures.name failures.pid failures.signal
 check "why --aggregate prints all members" is_seen "why with aggregate" why-aggregate
+# Only these logs have holders, which are in a section of their own.
+"$posixtrace" why --json groups-readers.ptl >"$tmp/holders" 2>/dev/null
+check "why prints the holders of a lock" grep -q '"holders":\[{' "$tmp/holders"
+names why holders
 names symbols
 # A file that is found is one of this system.
 check "symbols prints the other members" is_seen symbols symbols found

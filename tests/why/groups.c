@@ -226,9 +226,18 @@ static void writer_held(void)
 /* The loop sleeps for its whole period after its work. */
 static void __attribute__((noinline)) drift(void)
 {
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 20; i++) {
 		poll(NULL, 0, 3);
-		usleep(8000);
+		usleep(40000);
+	}
+}
+
+/* The pause is much shorter than the work, so it is no period. */
+static void __attribute__((noinline)) throttle(void)
+{
+	for (int i = 0; i < 20; i++) {
+		poll(NULL, 0, 40);
+		usleep(3000);
 	}
 }
 
@@ -300,7 +309,7 @@ static const struct {
 	{ "pool-own", pool_own }, { "pool-shared", pool_shared }, { "pool-idle", pool_idle },
 	{ "writer-starved", writer_starved }, { "writer-held", writer_held },
 	{ "read-input", read_input }, { "write-late", write_late }, { "write-soon", write_soon },
-	{ "drift", drift }, { "keep-time", keep_time },
+	{ "drift", drift }, { "throttle", throttle }, { "keep-time", keep_time },
 	{ "miss-ticks", miss_ticks },
 };
 

@@ -55,9 +55,9 @@ def gil():
 
 
 def drift():
-    for _ in range(40):
+    for _ in range(20):
         threading.Event().wait(0.004)
-        time.sleep(0.01)
+        time.sleep(0.04)
 
 
 {'pool': pool, 'load': load, 'gil': gil, 'drift': drift}[sys.argv[1]]()

@@ -303,17 +303,19 @@ static const struct readers *readers_before(struct division *division, const str
 {
 	if (call->cause != CAUSE_LOCK || call->is_stuck)
 		return NULL;
-	if (division->readers.call != call)
+	if (division->readers.call != call && division->steps < WHY_STEPS)
 		readers_find(division->history, call, &division->readers, &division->steps);
-	return division->readers.has_overtaken ? &division->readers : NULL;
+	return division->readers.call == call && division->readers.has_overtaken ?
+	       &division->readers : NULL;
 }
 
-/* Notes the readers that held a lock in one wait of a writer. */
+/* Notes the readers that held a lock in one wait of a writer, from its begin to its end. */
 static void note_readers(struct division *division, uint32_t node, const struct readers *readers)
 {
 	for (unsigned i = 0; i < readers->count; i++)
 		division_holder(division, node, readers->of[i].thread, readers->of[i].ns,
 				readers->of[i].count);
+	division->node[node].has_more |= readers->is_cut;
 }
 
 /*
@@ -582,8 +584,10 @@ static void add_end(struct division *division, uint32_t node, const struct call 
 
 /* ------------------------------------------------------------------ queues of work */
 
-/* set in the key of a queue; no other cause has this bit */
-#define QUEUE_KEY (UINT64_C(1) << 44)
+/* set in the key of a queue; all other keys of causes are less */
+#define QUEUE_KEY    (UINT64_C(1) << 44)
+/* also set if the queue is only probable */
+#define PROBABLE_KEY (UINT64_C(1) << 45)
 
 /*
  * Adds the time for which the awaited work was in a queue, because all workers of a pool did other
@@ -609,7 +613,8 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 		return from_ns;
 	if (to_ns > queued.to_ns)
 		to_ns = queued.to_ns;
-	part = division_child(division, node, WHY_WHO, QUEUE_KEY | queued.idle->thread, &is_new);
+	part = division_child(division, node, WHY_WHO, QUEUE_KEY | queued.idle->thread |
+			      (queued.is_certain ? 0 : PROBABLE_KEY), &is_new);
 	if (!part)
 		return to_ns;
 	if (is_new) {
@@ -621,7 +626,8 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 			snprintf(caller, sizeof(caller), " at %s", lock);
 		}
 		snprintf(workers, sizeof(workers), "all %u workers were", queued.workers);
-		division_label(division, part, "in a queue, because %s busy (%s for work%s)",
+		division_label(division, part, "%sin a queue, because %s busy (%s for work%s)",
+			       queued.is_certain ? "" : "probably ",
 			       queued.workers == 1 ? "its worker was" : workers,
 			       queued.workers == 1 ? "the thread that waits" :
 						     "the threads that wait", caller);

@@ -38,10 +38,15 @@ static bool is_any_host(const char *address)
 	       !strncmp(address, "[0:0:0:0:0:0:0:0]:", 18);
 }
 
-static bool is_own_host(const char *address)
+bool connections_is_loopback(const char *address)
 {
 	return !strncmp(address, "127.", 4) || !strncmp(address, "[::1]:", 6) ||
-	       !strncmp(address, "[0:0:0:0:0:0:0:1]:", 18) || is_any_host(address);
+	       !strncmp(address, "[0:0:0:0:0:0:0:1]:", 18);
+}
+
+static bool is_own_host(const char *address)
+{
+	return connections_is_loopback(address) || is_any_host(address);
 }
 
 uint32_t connections_add(struct history *history, const struct connection_end *end)

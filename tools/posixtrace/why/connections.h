@@ -22,6 +22,9 @@ size_t connections_host_len(const char *address);
 /* Returns whether an address leaves the choice of its port to the kernel: its port is 0. */
 bool connections_is_any_port(const char *address);
 
+/* Returns whether an address is one of the loopback interface, which only this machine reaches. */
+bool connections_is_loopback(const char *address);
+
 /*
  * Adds an end and returns its identity, which all calls on its descriptors have as their object; 0:
  * past the limit, or without memory.

@@ -176,8 +176,10 @@ void division_holder(struct division *division, uint32_t node, uint32_t thread, 
 			division->holder[i].count += count;
 			return;
 		}
-	if (division->holders == HOLDERS_MOST)
+	if (division->holders == HOLDERS_MOST) {
+		division->node[node].has_more = true;
 		return;
+	}
 	if (!vec_grow(&division->holder, division->holders, 1)) {
 		division->err = ENOMEM;
 		return;
@@ -1176,6 +1178,7 @@ static void join_node(struct division *division, uint32_t to, uint32_t from)
 	into->answers += node->answers;
 	into->answers_ns += node->answers_ns;
 	into->vain += node->vain;
+	into->has_more |= node->has_more;
 	into->readers = node->readers > into->readers ? node->readers : into->readers;
 	into->samples += node->samples;
 	into->run_ns += node->run_ns;

@@ -45,6 +45,7 @@ struct why_node {
 	 * own. The nodes below it have is_evidence and are no causes.
 	 */
 	bool is_end, is_evidence;
+	bool has_more;          /* with is_end: further threads held the lock */
 	bool is_guess;          /* the cause was found only by the times of events */
 };
 
@@ -165,8 +166,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 			    uint64_t address, char *text, size_t size);
 
 /*
- * Adds a time for which a thread held the lock of a node with is_end, and the number of its holds
- * in this time. If the division has its greatest number of holders, a new one is not added.
+ * Adds a time for which a thread held the lock of a node with is_end. After a limit, further
+ * threads are not added, and the node's has_more becomes true.
  */
 void division_holder(struct division *division, uint32_t node, uint32_t thread, uint64_t ns,
 		     uint64_t count);

@@ -7,6 +7,8 @@
  */
 #include "why/gil.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/data.h"
@@ -14,17 +16,35 @@
 #include "why/lives.h"
 
 #define LOOK_AT 8192 /* the most calls that are examined for one time */
-#define KNOWN   256  /* the most results of gil_waits() that are kept */
+#define KNOWN   256  /* the condition variables and places that are kept */
+#define TIMED   64   /* the most condition variables that gil_collect() keeps */
 
 static const char runtime[] = "_PyRuntime"; /* the state of the interpreter; exported */
 
-/* The result of gil_waits() for one condition variable and one place of calls in a process. */
+enum use {
+	USE_OTHER,
+	USE_TAKE,   /* take_gil() waits: another thread holds the lock */
+	USE_DROP,   /* drop_gil() waits until another thread has taken the lock, which is free */
+	USE_RUNTIME /* one of both: the function has no symbol */
+};
+
+/* A condition variable or a place in a program. */
 struct known {
 	const struct history *history; /* NULL: not used */
 	uint64_t key, address;
 	pid_t pid;
 	uint32_t life;
-	bool is_gil;
+	enum use use;
+};
+
+struct gil {
+	/* condition variables of interpreters for which a wait has reached its time limit */
+	struct timed {
+		uint64_t key;
+		pid_t pid;
+		uint32_t life;
+	} of[TIMED];
+	size_t count;
 };
 
 /* Returns whether a condition variable is a part of the interpreter's state. */
@@ -38,23 +58,28 @@ static bool is_of_runtime(const struct history *history, const struct call *call
 	       strchr("+.[", name[strlen(runtime)]);
 }
 
-/*
- * Returns whether the function take_gil() made a call. A compiler may append a suffix to the name
- * of a static function: take_gil.lto_priv.0.
- */
-static bool is_taking(const struct history *history, const struct call *call)
+/* A compiler may append a suffix to the name of a static function: take_gil.lto_priv.0. */
+static bool is_function(const struct symbol *symbol, const char *name)
 {
-	static const char take[] = "take_gil";
+	return symbol && symbol->is_function && !strncmp(symbol->name, name, strlen(name)) &&
+	       strchr(".", symbol->name[strlen(name)]);
+}
+
+static enum use find_use(const struct history *history, const struct call *call)
+{
 	const struct symbol *symbol = call->address ?
 				      symbols_at(history->log->trid,
 						 history->thread[call->thread].pid, call->address,
 						 call->end_ns, false) : NULL;
 
-	return symbol && symbol->is_function && !strncmp(symbol->name, take, strlen(take)) &&
-	       strchr(".", symbol->name[strlen(take)]);
+	if (is_function(symbol, "take_gil"))
+		return USE_TAKE;
+	if (is_function(symbol, "drop_gil"))
+		return USE_DROP;
+	return is_of_runtime(history, call) ? USE_RUNTIME : USE_OTHER;
 }
 
-bool gil_waits(const struct history *history, const struct call *call)
+static enum use use_of(const struct history *history, const struct call *call)
 {
 	/* Looking up a name is slow. One table is enough, because one history exists at a time. */
 	static struct known known[KNOWN];
@@ -62,15 +87,80 @@ bool gil_waits(const struct history *history, const struct call *call)
 	struct known *of;
 
 	if (call->cause != CAUSE_COND)
-		return false;
+		return USE_OTHER;
 	of = &known[hash_number(hash_number(hash_number(HASH_BEGIN, call->key), call->address),
 				(unsigned)thread->pid) % KNOWN];
 	if (of->history != history || of->key != call->key || of->address != call->address ||
 	    of->pid != thread->pid || of->life != thread->life)
 		*of = (struct known){ history, call->key, call->address, thread->pid,
-				      thread->life, is_of_runtime(history, call) ||
-				      is_taking(history, call) };
-	return of->is_gil;
+				      thread->life, find_use(history, call) };
+	return of->use;
+}
+
+/*
+ * Returns whether a wait for the variable of a call has reached its time limit. *has_other becomes
+ * true if this is not known, but is known for another variable of the same interpreter.
+ */
+static bool is_timed(const struct history *history, const struct call *call, bool *has_other)
+{
+	const struct history_thread *thread = &history->thread[call->thread];
+	const struct gil *gil = history->gil;
+
+	*has_other = gil->count == TIMED;
+	for (size_t i = 0; i < gil->count; i++) {
+		const struct timed *timed = &gil->of[i];
+
+		if (timed->pid != thread->pid || timed->life != thread->life)
+			continue;
+		if (timed->key == call->key)
+			return true;
+		*has_other = true;
+	}
+	return false;
+}
+
+int gil_collect(struct history *history)
+{
+	struct gil *gil = history->gil = calloc(1, sizeof(*gil));
+	bool has_other;
+
+	if (!gil)
+		return ENOMEM;
+	for (size_t i = 0; i < history->calls && gil->count < TIMED; i++) {
+		const struct call *call = &history->call[i];
+		const struct history_thread *thread = &history->thread[call->thread];
+
+		if (call->cause == CAUSE_COND && call->error == ETIMEDOUT &&
+		    use_of(history, call) == USE_RUNTIME && !is_timed(history, call, &has_other))
+			gil->of[gil->count++] = (struct timed){ call->key, thread->pid,
+								thread->life };
+	}
+	return 0;
+}
+
+void gil_fini(struct history *history)
+{
+	free(history->gil);
+	history->gil = NULL;
+}
+
+bool gil_concerns(const struct history *history, const struct call *call)
+{
+	return use_of(history, call) != USE_OTHER;
+}
+
+/*
+ * take_gil() waits with a time limit of a few milliseconds, and only a wait that has reached this
+ * limit makes another thread wait in drop_gil(), without a limit.
+ */
+bool gil_waits(const struct history *history, const struct call *call)
+{
+	const enum use use = use_of(history, call);
+	bool has_other;
+
+	if (use != USE_RUNTIME)
+		return use == USE_TAKE;
+	return is_timed(history, call, &has_other) || !has_other;
 }
 
 /* Returns the number of transfers that end at or before a time. */

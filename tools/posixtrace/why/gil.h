@@ -9,9 +9,21 @@
 
 #include "why/history.h"
 
+struct gil; /* the facts about interpreters of a history */
+
+/* Finds these facts. Returns 0 or ENOMEM. */
+int gil_collect(struct history *history);
+void gil_fini(struct history *history);
+
 /*
- * Returns whether a call waits for the GIL: its condition variable is in the variable _PyRuntime of
- * the interpreter, or the function take_gil() made the call.
+ * Returns whether a call waits for a condition variable of the interpreter: the variable is in the
+ * variable _PyRuntime, or the function take_gil() or drop_gil() made the call.
+ */
+bool gil_concerns(const struct history *history, const struct call *call);
+
+/*
+ * Returns whether a call waits for the GIL. A thread that has released the GIL may wait for another
+ * variable until another thread has taken the GIL. This is no wait for the GIL, which is free.
  */
 bool gil_waits(const struct history *history, const struct call *call);
 

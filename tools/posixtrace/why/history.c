@@ -24,6 +24,7 @@
 #include "why/answers.h"
 #include "why/classify.h"
 #include "why/connections.h"
+#include "why/gil.h"
 #include "why/nagle.h"
 #include "why/objects.h"
 #include "why/lives.h"
@@ -1394,6 +1395,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		err = history_arrange(history);
+	if (!err)
+		err = gil_collect(history);
 	return err ? err : pools_collect(history);
 }
 
@@ -1436,4 +1439,5 @@ void history_fini(struct history *history)
 	table_fini(&history->of_thread);
 	stacks_fini(&history->stacks);
 	pools_fini(history);
+	gil_fini(history);
 }

@@ -482,6 +482,7 @@ struct history {
 	size_t requests;
 	struct stacks stacks;  /* call stacks */
 	struct pools *pools;   /* threads that wait for work: why/pools.h; NULL: none */
+	struct gil *gil;       /* facts about interpreters: why/gil.h; NULL: none */
 	struct plan **plan;    /* by event type */
 	size_t plans;
 	int64_t first_ns, last_ns;

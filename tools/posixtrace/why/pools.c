@@ -14,13 +14,10 @@
 #include "why/gil.h"
 #include "why/lives.h"
 
-#define WORKERS_MOST 256  /* the most threads of a pool */
-#define LOOK_AT      512  /* the most calls of a thread that a search examines */
-#define REQUESTS     64   /* the most waits for one result, and holds between two of them */
-/*
- * A worker that wakes two threads within this time has finished one piece of work, not two, unless
- * it has taken the mutex of the queue between.
- */
+#define PLACES_MOST  65536 /* the most places, of which each needs memory */
+#define LOOK_AT      512   /* the most calls of a thread that a search examines */
+#define REQUESTS     64    /* the most waits of a thread for one result */
+/* A worker that wakes two threads within this time has finished one piece of work, not two. */
 #define BATCH_NS     INT64_C(50000)
 /*
  * A worker that waits for work for at most 1 / IDLE_PART of a time counts as busy: it may have been
@@ -35,6 +32,7 @@ struct place {
 	size_t workers;
 	uint64_t waits;
 	bool is_posted;          /* a thread that does not wait here has woken one that does */
+	bool is_cut;             /* more than POOLS_WORKERS threads wait here */
 };
 
 struct pools {
@@ -112,7 +110,10 @@ static bool has_worker(const struct place *place, uint32_t thread)
 	return false;
 }
 
-/* Adds a wait to its place. Returns false if memory is lacking. */
+/*
+ * Adds a wait to its place. After PLACES_MOST places, further places are not added. Returns false
+ * if memory is lacking.
+ */
 static bool add_wait(struct history *history, struct pools *pools, const struct call *call)
 {
 	const struct place_key key = { history, call };
@@ -122,6 +123,8 @@ static bool add_wait(struct history *history, struct pools *pools, const struct 
 	struct place *place;
 
 	if (index == TABLE_NONE) {
+		if (pools->places == PLACES_MOST)
+			return true;
 		if (!vec_grow(&pools->place, pools->places, 1))
 			return false;
 		index = (uint32_t)pools->places++;
@@ -135,8 +138,12 @@ static bool add_wait(struct history *history, struct pools *pools, const struct 
 	}
 	place = &pools->place[index];
 	place->waits++;
-	if (place->workers == WORKERS_MOST || has_worker(place, call->thread))
+	if (place->is_cut || has_worker(place, call->thread))
 		return true;
+	if (place->workers == POOLS_WORKERS) {
+		place->is_cut = true;
+		return true;
+	}
 	if (!vec_grow(&place->worker, place->workers, 1))
 		return false;
 	place->worker[place->workers++] = call->thread;
@@ -190,7 +197,7 @@ int pools_collect(struct history *history)
 	}
 	for (size_t i = 0; good && i < history->calls; i++)
 		/* Threads that wait for the lock of an interpreter do not wait for work. */
-		if (may_be_idle(&history->call[i]) && !gil_waits(history, &history->call[i]))
+		if (may_be_idle(&history->call[i]) && !gil_concerns(history, &history->call[i]))
 			good = add_wait(history, pools, &history->call[i]);
 	for (size_t i = 0; good && i < history->calls; i++)
 		if (history->call[i].cause == CAUSE_POST && !history->call[i].has_id)
@@ -216,12 +223,14 @@ void pools_fini(struct history *history)
 	history->pools = NULL;
 }
 
+/* Returns the pool of a thread; NULL: there is none, or not all of its workers are known. */
 static const struct place *pool_of(const struct history *history, uint32_t thread)
 {
 	const struct pools *pools = history->pools;
+	const struct place *place = pools && thread < pools->threads && pools->of_thread[thread] ?
+				    &pools->place[pools->of_thread[thread] - 1] : NULL;
 
-	return pools && thread < pools->threads && pools->of_thread[thread] ?
-	       &pools->place[pools->of_thread[thread] - 1] : NULL;
+	return place && !place->is_cut ? place : NULL;
 }
 
 /* Returns the index of the first piece of a thread that ends at or after a time. */
@@ -318,27 +327,35 @@ static bool has_held(const struct history *history, uint32_t index, uint64_t loc
 	return false;
 }
 
+/* The first hold and the last one of the mutex of a queue by a worker in a time; NULL: none. */
+struct taken {
+	const struct hold *first, *last;
+};
+
 /*
- * Returns the end of the last hold of the queue's mutex by a worker before the call 'end', by which
- * it finished its work. In this hold it took the work. Returns INT64_MIN if the worker has not
- * begun such a hold since from_ns.
+ * Finds the holds of the queue's mutex by a worker since from_ns that ended before the end of its
+ * work. In one of them it took the work. If the search is cut, an earlier hold may be the first.
  */
-static int64_t taken_at(const struct history *history, uint64_t mutex, const struct call *end,
-			int64_t from_ns, uint64_t *steps)
+static struct taken find_taken(const struct history *history, uint64_t mutex,
+			       const struct call *end, int64_t from_ns, uint64_t *steps)
 {
 	const struct holds *holds = &history->holds;
 	const pid_t pid = history->thread[end->thread].pid;
 	size_t at = holds_first(holds, pid, mutex, end->begin_ns);
+	struct taken taken = { .first = NULL };
 
 	for (unsigned n = 0; at-- > 0 && n < LOOK_AT; n++, ++*steps) {
 		const struct hold *hold = &holds->hold[at];
 
 		if (hold->lock != mutex || hold->pid != pid || hold->end_ns <= from_ns)
 			break;
-		if (hold->thread == end->thread)
-			return hold->begin_ns > from_ns ? hold->end_ns : INT64_MIN;
+		if (hold->thread != end->thread || hold->begin_ns <= from_ns)
+			continue;
+		taken.first = hold;
+		if (!taken.last)
+			taken.last = hold;
 	}
-	return INT64_MIN;
+	return taken;
 }
 
 /*
@@ -357,24 +374,29 @@ static bool has_waiter(const struct history *history, const struct call *call)
 }
 
 /*
- * Returns when a worker began the work that it finished by the call 'end': when it had finished its
- * work before, or, if no call shows this, when it had taken the work from the queue. Returns
- * INT64_MIN if the worker has done no other work since from_ns, or if it was idle since then.
- * 'waiter' is the thread that waits for the work.
+ * Returns when a worker began the work that it finished by the call 'end'. 'waiter' is the thread
+ * that waits for the work. The worker has finished other work before if it has woken a thread at
+ * the same place in the program. This is certain if it has taken the mutex of the queue afterwards:
+ * otherwise one piece of work may wake several threads. Without such a call, the work was in the
+ * queue at least until the worker first took the mutex, because it was not idle before. Returns
+ * INT64_MIN if it has done no other work since from_ns, or if it was idle since then.
  */
 static int64_t begin_of_work(const struct history *history, const struct place *place,
 			     const struct call *end, uint32_t waiter, int64_t from_ns,
-			     uint64_t *steps)
+			     bool *is_certain, uint64_t *steps)
 {
 	const struct history_thread *thread = &history->thread[end->thread];
 	const uint64_t mutex = place->idle->cause == CAUSE_COND ? place->idle->mutex : 0;
-	const int64_t taken_ns = mutex && has_held(history, waiter, mutex, from_ns, steps) ?
-				 taken_at(history, mutex, end, from_ns, steps) : INT64_MIN;
+	const struct taken taken = mutex && has_held(history, waiter, mutex, from_ns, steps) ?
+				   find_taken(history, mutex, end, from_ns, steps) :
+				   (struct taken){ .first = NULL };
 	size_t i = pieces_until(history, end->thread, end->begin_ns);
 	int64_t begin_ns = INT64_MIN;
 
+	*is_certain = false;
 	for (unsigned n = 0; i-- > thread->piece && n < LOOK_AT; n++, ++*steps) {
 		const struct call *before = &history->call[history->piece[i].call];
+		const bool is_taken = taken.last && taken.last->begin_ns >= before->end_ns;
 
 		if (before->end_ns <= from_ns)
 			break;
@@ -384,10 +406,12 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 		if (begin_ns == INT64_MIN && before->cause == CAUSE_POST &&
 		    is_same_place(before, end) && !before->error && has_waiter(history, before) &&
 		    ((before->end_ns <= INT64_MAX - BATCH_NS &&
-		      end->begin_ns >= before->end_ns + BATCH_NS) || taken_ns > before->end_ns))
+		      end->begin_ns >= before->end_ns + BATCH_NS) || is_taken)) {
 			begin_ns = before->end_ns;
+			*is_certain = is_taken;
+		}
 	}
-	return begin_ns != INT64_MIN ? begin_ns : taken_ns;
+	return begin_ns == INT64_MIN && taken.first ? taken.first->end_ns : begin_ns;
 }
 
 /* Returns for how long a thread waited for work between two times. */
@@ -437,7 +461,7 @@ bool pools_find(const struct history *history, const struct call *call,
 	const struct place *place;
 	struct ender found;
 
-	if (!may_be_idle(call) || call->error || gil_waits(history, call))
+	if (!may_be_idle(call) || call->error || gil_concerns(history, call))
 		return false;
 	call = last_wait(history, call, steps);
 	found = ender_find(history, call, NULL);
@@ -452,7 +476,7 @@ bool pools_find(const struct history *history, const struct call *call,
 		.idle = place->idle,
 	};
 	queued->to_ns = begin_of_work(history, place, found.call, call->thread, queued->from_ns,
-				      steps);
+				      &queued->is_certain, steps);
 	if (queued->to_ns <= queued->from_ns)
 		return false;
 	queued->workers = busy_workers(history, place, queued->from_ns, queued->to_ns, steps);
@@ -520,6 +544,13 @@ int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, 
 	}
 	free(idle);
 	return good ? 0 : ENOMEM;
+}
+
+const struct call *pools_idle(const struct history *history, uint32_t worker)
+{
+	const struct place *place = pool_of(history, worker);
+
+	return place ? place->idle : NULL;
 }
 
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size)

@@ -5,15 +5,18 @@
  * Another thread puts work into a queue and then waits for the result. If all workers are busy, the
  * work waits in the queue.
  *
- * The log has no events of the queue. These facts show that work has waited in it:
- * - The worker that ended the wait for the result has finished other work during this wait: it has
- *   woken a thread at the same place in the program, or it has taken the mutex of the queue again.
- * - Until then, no worker of the pool waited for work, apart from a small part of the time.
+ * The log has no events of the queue. These facts show that work has waited there:
+ * - The worker that ended the wait has finished other work during the wait: it has woken a thread
+ *   at the same place in the program, or it has taken the mutex of the queue again. Only both facts
+ *   together are certain.
+ * - In the time before, no worker of the pool waited for work for more than a small part.
  */
 #ifndef POSIXTRACE_WHY_POOLS_H
 #define POSIXTRACE_WHY_POOLS_H
 
 #include "why/history.h"
+
+#define POOLS_WORKERS 256 /* the most threads of a pool; nothing is said about a greater pool */
 
 struct pools; /* the pools of a history */
 
@@ -23,6 +26,7 @@ struct pools_queued {
 	uint32_t worker;         /* the thread that did this work */
 	unsigned workers;        /* number of threads of its pool that lived in the whole time */
 	const struct call *idle; /* a wait for work by a thread of the pool */
+	bool is_certain;         /* the worker took this work after it had finished other work */
 };
 
 /* Finds the pools of a history. Returns 0 or ENOMEM. */
@@ -48,7 +52,10 @@ struct pools_busy {
 int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, int64_t to_ns,
 	       struct pools_busy *busy);
 
-/* Stores at most size workers of the pool of a thread. Returns the number of all its workers. */
+/* Returns a wait for work by the pool of a thread, which identifies the pool; NULL: no pool. */
+const struct call *pools_idle(const struct history *history, uint32_t worker);
+
+/* Stores the workers of the pool of a thread, at most size of them, and returns their number. */
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size);
 
 #endif

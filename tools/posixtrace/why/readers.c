@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define LOOK_AT 65536 /* the most holds that are examined for one wait */
+/* The most holds that are examined for one wait. If there are more, nothing is said about it. */
+#define LOOK_AT (1 << 20)
 
 /* Adds the part of a hold that is in the wait. */
 static void add_hold(struct readers *readers, const struct hold *hold)
@@ -16,8 +17,10 @@ static void add_hold(struct readers *readers, const struct hold *hold)
 
 	while (i < readers->count && readers->of[i].thread != hold->thread)
 		i++;
-	if (i == READERS_MOST)
+	if (i == READERS_MOST) {
+		readers->is_cut = true;
 		return;
+	}
 	if (i == readers->count) {
 		readers->count++;
 		readers->of[i].thread = hold->thread;
@@ -51,11 +54,12 @@ void readers_find(const struct history *history, const struct call *call, struct
 	const struct hold *last = NULL, *other = NULL;
 	/* the end of the holds that began before the wait */
 	int64_t first_end_ns = call->begin_ns;
+	unsigned n = 0;
 
 	*readers = (struct readers){ .call = call };
 	if (!holds->count || strcmp(call->type->name, "lock.rwlock_write") != 0)
 		return;
-	for (size_t i = holds_first(holds, pid, call->key, call->begin_ns), n = 0;
+	for (size_t i = holds_first(holds, pid, call->key, call->begin_ns);
 	     i < holds->count && n < LOOK_AT; i++, n++, ++*steps) {
 		const struct hold *hold = &holds->hold[i];
 		const struct hold *before;
@@ -75,5 +79,5 @@ void readers_find(const struct history *history, const struct call *call, struct
 		last = hold;
 		add_hold(readers, hold);
 	}
-	readers->has_overtaken &= has_prolonged(call, first_end_ns);
+	readers->has_overtaken &= n < LOOK_AT && has_prolonged(call, first_end_ns);
 }

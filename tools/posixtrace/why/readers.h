@@ -21,6 +21,7 @@ struct readers {
 		uint64_t ns, count; /* for how long it held the lock in this wait, and how often */
 	} of[READERS_MOST];
 	unsigned count;
+	bool is_cut;             /* more than READERS_MOST threads held it */
 	/*
 	 * readers got the lock after the writer had begun to wait, and the writer waited for them
 	 * for at least half of the time
@@ -29,9 +30,9 @@ struct readers {
 };
 
 /*
- * Finds the threads that held a lock while a writer waited for it. The result has no threads if the
- * call is no wait of a writer, or if the log has no holds. Adds the number of examined holds to
- * *steps.
+ * Finds the threads that held a lock while a writer waited for it, in the whole wait. The result
+ * has no threads if the call is no wait of a writer, or if the log has no holds. Adds the number of
+ * examined holds to *steps.
  */
 void readers_find(const struct history *history, const struct call *call, struct readers *readers,
 		  uint64_t *steps);

@@ -584,7 +584,7 @@ static int why_answer(const struct window *window, struct json *json, bool *is_c
 	if (!err && !why_causes(&causes, &division))
 		err = ENOMEM;
 	if (!err && why.json)
-		why_json(json, &why, window, &division, &causes);
+		err = why_json(json, &why, window, &division, &causes);
 	else if (!err)
 		err = why_text(&out_stdout, &why, window, &division, &causes);
 	*is_cut |= division.is_cut;

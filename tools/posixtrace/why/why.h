@@ -129,9 +129,9 @@ void why_json_deadlocks(struct json *json, const struct why *why);
  * the log, both are empty.
  */
 void why_json_failures(struct json *json, struct why *why);
-/* Writes one answer as an object of the open array. */
-void why_json(struct json *json, const struct why *why, const struct window *window,
-	      const struct division *division, const struct why_causes *causes);
+/* Writes one answer as an object of the open array. Returns 0 or ENOMEM. */
+int why_json(struct json *json, const struct why *why, const struct window *window,
+	     const struct division *division, const struct why_causes *causes);
 
 /* Writes a time in nanoseconds since 1970, also under the name that it had in older versions. */
 static inline void why_json_time(struct json *json, const char *old_name, const char *name,

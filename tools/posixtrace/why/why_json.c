@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/real.h"
+#include "why/groups.h"
 #include "why/why.h"
 
 /*
@@ -29,6 +31,32 @@ static void put_thread(struct json *json, const struct why *why, uint32_t thread
 	json_signed(json, "pid", of->pid);
 	json_signed(json, "tid", of->tid);
 	json_string_member(json, "name", of->name);
+}
+
+#define HOLDERS 64 /* the most threads that put_holders() writes */
+
+/*
+ * Writes the threads that held the lock of a part, if the chain of causes ends there because no
+ * single one of them is the cause.
+ */
+static void put_holders(struct json *json, const struct why *why, const struct division *division,
+			uint32_t index)
+{
+	const struct why_holder *holder[HOLDERS];
+	const size_t count = division_holders(division, index, holder, HOLDERS);
+
+	if (!division->node[index].is_end)
+		return;
+	json_array(json, "holders");
+	for (size_t i = 0; i < count && i < HOLDERS; i++) {
+		json_object(json, NULL);
+		put_thread(json, why, holder[i]->thread);
+		json_unsigned(json, "ns", holder[i]->ns);
+		json_unsigned(json, "holds", holder[i]->count);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_bool(json, "more_holders", count > HOLDERS || division->node[index].has_more);
 }
 
 static void put_parts(struct json *json, const struct why *why, const struct division *division,
@@ -54,6 +82,7 @@ static void put_part(struct json *json, const struct why *why, const struct divi
 	why_json_time(json, "longest_at", "longest_at_ns", node->longest_at_ns);
 	json_unsigned(json, "bytes", node->bytes);
 	json_bool(json, "guess", node->is_guess);
+	put_holders(json, why, division, index);
 	put_parts(json, why, division, index);
 	json_end_object(json);
 }
@@ -68,19 +97,65 @@ static void put_parts(struct json *json, const struct why *why, const struct div
 	json_end_array(json);
 }
 
+/* Writes the pool whose workers were all busy, if there is one. */
+static void put_pool(struct json *json, const struct why *why, const struct division *division,
+		     const struct groups *groups)
+{
+	uint32_t worker[POOLS_WORKERS];
+	size_t count;
+
+	if (!groups->worker)
+		return;
+	count = pools_workers(&why->history, division->node[groups->worker].thread, worker,
+			      POOLS_WORKERS);
+	json_object(json, "pool");
+	json_unsigned(json, "ns", groups->busy.all_ns);
+	json_unsigned(json, "busy_ns", groups->busy.all_ns - groups->busy.idle_ns);
+	json_array(json, "threads");
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		put_thread(json, why, worker[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_rhythms(struct json *json, const struct why *why, const struct groups *groups)
+{
+	json_array(json, "rhythms");
+	for (size_t i = 0; i < groups->rhythms; i++) {
+		const struct rhythm *rhythm = &groups->rhythm[i].rhythm;
+
+		json_object(json, NULL);
+		put_thread(json, why, groups->rhythm[i].thread);
+		json_bool(json, "timer", rhythm->is_timer);
+		json_unsigned(json, "asked_ns", real_unsigned(rhythm->asked_ns));
+		json_bool(json, "estimate", rhythm->is_estimate);
+		json_unsigned(json, "period_ns", real_unsigned(rhythm->period_ns));
+		json_unsigned(json, "rounds", rhythm->rounds);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 /*
  * Unlike the text output, the JSON object has all parts and causes, so that a program can choose
  * among them.
  */
-void why_json(struct json *json, const struct why *why, const struct window *window,
-	      const struct division *division, const struct why_causes *causes)
+int why_json(struct json *json, const struct why *why, const struct window *window,
+	     const struct division *division, const struct why_causes *causes)
 {
 	const struct why_node *root = &division->node[0];
 	uint64_t ns, periods;
 	const char *client;
+	struct groups groups;
 	int32_t fd;
 	bool is_estimate;
+	const int err = groups_find(&groups, why, window, division, causes);
 
+	if (err)
+		return err;
 	json_object(json, NULL);
 	json_string_member(json, "span", window->name ? window->name : "");
 	if (window->kind == WINDOW_UPSTREAM)
@@ -114,6 +189,9 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	}
 	json_end_array(json);
 	put_parts(json, why, division, 0);
+	put_pool(json, why, division, &groups);
+	put_rhythms(json, why, &groups);
 	json_bool(json, "cut", division->is_cut);
 	json_end_object(json);
+	return 0;
 }

@@ -17,13 +17,15 @@
 #include "base/text.h"
 #include "live/families.h"
 #include "symbols/symbols.h"
+#include "why/connections.h"
 #include "why/crowd.h"
+#include "why/ender.h"
 #include "why/gil.h"
+#include "why/groups.h"
 #include "why/interpreter.h"
 #include "why/lives.h"
 #include "why/pools.h"
 #include "why/repeats.h"
-#include "why/rhythm.h"
 #include "why/served.h"
 #include "why/why.h"
 
@@ -208,7 +210,7 @@ static void put_takers(const struct page *page, uint32_t node)
 
 /*
  * Returns the label of the innermost part that has at least half of a node's time, or NULL. Node 0
- * stands for no node.
+ * means that there is no node.
  */
 static const char *greatest_part(const struct division *division, uint32_t node)
 {
@@ -243,6 +245,8 @@ static void put_holders(const struct page *page, uint32_t node)
 	const struct division *division = page->division;
 	const bool is_gil = division->node[node].kind == WHY_LOCK &&
 			    gil_waits(&page->why->history, division->node[node].last_call);
+	const bool has_more = division->node[node].has_more;
+	const uint64_t waits = division->node[node].calls;
 	const struct why_holder *holder[HOLDERS];
 	const size_t count = division_holders(division, node, holder, HOLDERS);
 	uint64_t holds = 0;
@@ -256,8 +260,10 @@ static void put_holders(const struct page *page, uint32_t node)
 	if (is_gil)
 		out_str(page->out, "; meanwhile it was held by ");
 	else
-		out_printf(page->out, "; meanwhile %zu readers held it %llu times: ", count,
-			   (unsigned long long)holds);
+		/* The explained time may have only a part of the wait. */
+		out_printf(page->out, "; during the whole wait%s, %s%zu readers held it %s%llu "
+			   "times: ", text_plural(waits), has_more ? "at least " : "", count,
+			   has_more ? "at least " : "", (unsigned long long)holds);
 	for (size_t i = 0; i < count && i < HOLDERS; i++) {
 		const char *did = i ? NULL : greatest_part(division, part_of(division, node,
 									     holder[i]->thread));
@@ -271,7 +277,7 @@ static void put_holders(const struct page *page, uint32_t node)
 			out_char(page->out, ')');
 		}
 	}
-	if (count > HOLDERS)
+	if (count > HOLDERS || has_more)
 		out_str(page->out, ", and others");
 }
 
@@ -712,77 +718,41 @@ static void put_allocator(const struct page *page, uint32_t node)
 			   "share.\n", 100.0 * (double)found / (double)all);
 }
 
-/* A rhythm is written if the period is longer than the asked time by at least this many percent. */
-#define LATE_LEAST 1
-
-/*
- * Writes the rhythm of a loop that sleeps, or of a timerfd, if its period is longer than the
- * program asked for, and if the rounds lasted for at least half of the window. 'begin' precedes the
- * text, and 'end' follows it. Returns 0 or ENOMEM.
- */
-static int put_rhythm(const struct page *page, uint32_t thread, const struct window *window,
-		      const struct call *like, const char *begin, const char *end)
+/* Writes the rhythm of a loop that sleeps, or of a timerfd. */
+static void put_rhythm(const struct page *page, const struct rhythm *rhythm)
 {
+	const double by = rhythm->period_ns - rhythm->asked_ns;
 	char asked[BRIEF_BYTES], period[BRIEF_BYTES], late[BRIEF_BYTES], all[BRIEF_BYTES];
-	struct rhythm rhythm;
-	double missed, by;
-	int err = 0;
 
-	if (!like || !rhythm_find(&page->why->history, thread, window->from_ns, window->to_ns, like,
-				  &rhythm, &err))
-		return err;
-	by = rhythm.period_ns - rhythm.asked_ns;
-	if (by * 100 < rhythm.asked_ns * LATE_LEAST ||
-	    rhythm.all_ns < (double)window_ns(window) / 2)
-		return 0;
-	brief_ns(asked, rhythm.asked_ns);
-	brief_ns(period, rhythm.period_ns);
-	missed = rhythm.all_ns / rhythm.asked_ns - (double)(rhythm.rounds - 1);
-	if (rhythm.is_timer) {
-		if (missed >= 1)
-			out_printf(page->out, "%sthe timer expired every %s, but the thread "
-				   "read it every %s on average: about %.0f of %.0f expirations "
-				   "had no read of their own%s", begin, asked, period, missed,
-				   rhythm.all_ns / rhythm.asked_ns, end);
-		return 0;
-	}
-	out_printf(page->out, "%sthe loop asked for %s%s each time, but its period was %s on "
-		   "average: it drifts by %s (%.1f %%) in each round, by %s in %llu rounds%s",
-		   begin, rhythm.is_estimate ? "about " : "", asked, period, brief_ns(late, by),
-		   100 * by / rhythm.asked_ns,
-		   brief_ns(all, by * (double)(rhythm.rounds - 1)),
-		   (unsigned long long)rhythm.rounds, end);
-	return 0;
+	brief_ns(asked, rhythm->asked_ns);
+	brief_ns(period, rhythm->period_ns);
+	if (rhythm->is_timer)
+		out_printf(page->out, "the timer expired every %s, but the thread read it every %s "
+			   "on average: about %.0f of %.0f expirations had no read of their own",
+			   asked, period, groups_missed(rhythm),
+			   rhythm->all_ns / rhythm->asked_ns);
+	else
+		out_printf(page->out, "the loop asked for %s%s each time, but its period was %s on "
+			   "average: it drifts by %s (%.1f %%) in each round, by %s in %llu rounds",
+			   rhythm->is_estimate ? "about " : "", asked, period,
+			   brief_ns(late, by), 100 * by / rhythm->asked_ns,
+			   brief_ns(all, by * (double)(rhythm->rounds - 1)),
+			   (unsigned long long)rhythm->rounds);
 }
 
-/*
- * Writes the rhythms of the thread's own loops that sleep, and of its timerfd. If the greatest
- * cause is a sleep, the line "Cause" already has its rhythm. Otherwise the greatest cause may be
- * the work of such a loop. A read of a timerfd that has expired does not wait, so the timerfd may
- * have no part in the division. Returns 0 or ENOMEM.
- */
-static int put_own_rhythms(const struct page *page, const struct window *window, uint32_t cause)
+/* Writes the rhythms of an answer that are its first cause, or the others. */
+static void put_rhythms(const struct page *page, const struct groups *groups, bool is_cause)
 {
-	const struct division *division = page->division;
-	const struct call *read = rhythm_read(&page->why->history, window->thread, window->from_ns,
-					      window->to_ns);
-	const struct why_node *node = &division->node[cause];
-	const bool is_timer = node->kind == WHY_SLEEP && node->last_call &&
-			      node->last_call->cause != CAUSE_SLEEP;
-	int err = is_timer ? 0 : put_rhythm(page, window->thread, window, read, "Timer: ", ".\n");
-
-	for (uint32_t at = division->node[0].child; at && !err; at = division->node[at].sibling)
-		if (division->node[at].kind == WHY_SLEEP && at != cause &&
-		    division->node[at].calls >= RHYTHM_LEAST &&
-		    division->node[at].last_call->cause == CAUSE_SLEEP)
-			err = put_rhythm(page, window->thread, window,
-					 division->node[at].last_call, "Timer: ", ".\n");
-	return err;
+	for (size_t i = 0; i < groups->rhythms; i++) {
+		if (groups->rhythm[i].is_cause != is_cause)
+			continue;
+		out_str(page->out, is_cause ? "; " : "Timer: ");
+		put_rhythm(page, &groups->rhythm[i].rhythm);
+		out_str(page->out, is_cause ? "" : ".\n");
+	}
 }
 
-/* A pool is busy if no worker of it was idle in at least this part of the time, in percent. */
-#define BUSY_LEAST 90
-#define WORKERS    4   /* the most workers whose work put_workers() writes */
+#define WORKERS 4 /* the most workers whose work put_workers() writes */
 
 /* Writes the greatest cause of a worker's time. Returns 0 or ENOMEM. */
 static int put_work(const struct page *page, uint32_t worker, int64_t from_ns, int64_t to_ns)
@@ -811,43 +781,21 @@ static int put_work(const struct page *page, uint32_t worker, int64_t from_ns, i
 	return err;
 }
 
-/*
- * Finds a worker of a busy pool in the chain that leads to a cause. All workers of the pool must
- * have lived together for at least half of the window, and in at least BUSY_LEAST percent of that
- * time none of them was idle. Stores the node of the worker, or 0. Returns 0 or ENOMEM.
- */
-static int find_busy(const struct page *page, const struct window *window, uint32_t node,
-		     struct pools_busy *busy, uint32_t *worker)
-{
-	const struct division *division = page->division;
-	int err = 0;
-
-	for (; node && !err; node = division->node[node].parent) {
-		busy->workers = 0;
-		if (division->node[node].thread != window->thread)
-			err = pools_busy(&page->why->history, division->node[node].thread,
-					 window->from_ns, window->to_ns, busy);
-		if (busy->workers > 1 && busy->all_ns >= window_ns(window) / 2 &&
-		    100 * (double)busy->idle_ns <= (100 - BUSY_LEAST) * (double)busy->all_ns)
-			break;
-	}
-	*worker = node;
-	return err;
-}
-
 /* Writes how busy the workers of a pool were, and what they did. Returns 0 or ENOMEM. */
 static int put_workers(const struct page *page, const struct window *window,
-		       const struct pools_busy *busy, uint32_t node)
+		       const struct groups *groups)
 {
+	const struct pools_busy *busy = &groups->busy;
 	const struct history *history = &page->why->history;
 	uint32_t worker[WORKERS];
 	char place[300], all[BRIEF_BYTES];
 	size_t count;
 	int err = 0;
 
-	if (!node)
+	if (!groups->worker)
 		return 0;
-	count = pools_workers(history, page->division->node[node].thread, worker, WORKERS);
+	count = pools_workers(history, page->division->node[groups->worker].thread, worker,
+			      WORKERS);
 	symbols_place(page->why->log.trid, history->thread[busy->idle->thread].pid,
 		      busy->idle->address, busy->idle->end_ns, false, place, sizeof(place));
 	out_printf(page->out, "Workers: all %u threads that wait for work", busy->workers);
@@ -863,9 +811,30 @@ static int put_workers(const struct page *page, const struct window *window,
 }
 
 /*
- * Writes how to record the other end of a pipe or socket, if the greatest cause is a wait for it,
- * and the log does not show who ended this wait. A log with wakers was recorded in this way
- * already.
+ * Returns whether the log shows that the other end of a wait is on this machine: the wait is for a
+ * pipe, or for a socket with such an address. A terminal and a socket of another machine have no
+ * process that could be recorded here.
+ */
+static bool is_local(const struct history *history, const struct call *call)
+{
+	const struct call *used = call->cause == CAUSE_POLL ? ender_through(history, call) : call;
+	const char *address;
+
+	if (!used)
+		return false;
+	if (used->fd_kind == FD_PIPE || used->fd_kind == FD_PAIR || used->fd_kind == FD_COMMAND)
+		return true;
+	address = history_text_at(history, used->cause == CAUSE_PEER ? used->text :
+				  used->fd_kind == FD_CLIENT ? used->client :
+				  used->peer ? used->peer : used->own);
+	return connections_is_loopback(address) || !strncmp(address, "unix:", 5) ||
+	       !strncmp(address, "of the socket ", 14);
+}
+
+/*
+ * Writes that the log does not show who ended the wait, if the greatest cause is a wait for the
+ * other end of a pipe or socket, and how to record this end if that is possible. A log with wakers
+ * was recorded in this way already.
  */
 static void put_peer(const struct page *page, const struct why_node *node)
 {
@@ -881,9 +850,12 @@ static void put_peer(const struct page *page, const struct why_node *node)
 	     (call->fd_kind != FD_OTHER && call->fd_kind != FD_PIPE && call->fd_kind != FD_PAIR &&
 	      call->fd_kind != FD_CLIENT && call->fd_kind != FD_COMMAND)))
 		return;
-	out_str(page->out, "Peer: the log does not show which process ended this wait. 'posixtrace "
-		"record --sched' of a privileged user, with POSIXTRACE_KERNEL=tracefs, records it. "
-		"If the process was not recorded, 'posixtrace attach' also records its calls.\n");
+	out_str(page->out, "Peer: the log does not show which process ended this wait.");
+	if (is_local(&page->why->history, call))
+		out_str(page->out, " 'posixtrace record --sched' of a privileged user, with "
+			"POSIXTRACE_KERNEL=tracefs, records it. If the process was not recorded, "
+			"'posixtrace attach' also records its calls.");
+	out_char(page->out, '\n');
 }
 
 /* Writes the first lines. The greatest cause is the answer. Returns 0 or ENOMEM. */
@@ -892,9 +864,8 @@ static int put_summary(const struct page *page, const struct window *window,
 {
 	const struct history_thread *thread = &page->why->history.thread[window->thread];
 	const struct why_node *node;
-	struct pools_busy busy = { .idle = NULL };
+	struct groups groups;
 	char text[BRIEF_BYTES];
-	uint32_t worker;
 	int err;
 
 	put_question(page, window);
@@ -919,11 +890,12 @@ static int put_summary(const struct page *page, const struct window *window,
 	put_often(page->out, node);
 	if (node->is_end)
 		put_holders(page, causes->cause[0].node);
-	err = find_busy(page, window, causes->cause[0].node, &busy, &worker);
-	if (worker)
-		out_printf(page->out, "; meanwhile all %u workers were busy", busy.workers);
-	if (!err && node->kind == WHY_SLEEP)
-		err = put_rhythm(page, node->thread, window, node->last_call, "; ", "");
+	err = groups_find(&groups, page->why, window, page->division, causes);
+	if (err)
+		return err;
+	if (groups.worker)
+		out_printf(page->out, "; meanwhile all %u workers were busy", groups.busy.workers);
+	put_rhythms(page, &groups, true);
 	out_str(page->out, ".\nChain: ");
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
@@ -931,10 +903,8 @@ static int put_summary(const struct page *page, const struct window *window,
 	if (causes->cause[0].kind == WHY_UNKNOWN)
 		put_allocator(page, causes->cause[0].node);
 	put_peer(page, node);
-	if (!err)
-		err = put_workers(page, window, &busy, worker);
-	if (!err)
-		err = put_own_rhythms(page, window, causes->cause[0].node);
+	err = put_workers(page, window, &groups);
+	put_rhythms(page, &groups, false);
 	put_repeats(page, window);
 	put_load(page, window);
 	put_limit(page, window);
