@@ -53,15 +53,13 @@ static void read_boot_id(uint8_t id[16])
  */
 static void writer_here(struct ptx_log_writer *writer)
 {
-	struct stat st;
-
 	writer->pid = ptx_proc_own();
 	/*
 	 * The start time is converted to that of the initial time namespace, so that the processes
 	 * of all time namespaces get the same value.
 	 */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
-	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	writer->pid_space = ptx_proc_space(PTX_PROC_SELF);
 	read_boot_id(writer->boot_id);
 }
 
