@@ -456,12 +456,14 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 	if (of->place < 0)
 		return;
 	before = next = atomic_load_explicit(&rings[of->place].next, memory_order_relaxed);
-	/* The kernel writes the answers before it stores the tail, so the tail is loaded first. */
+	/*
+	 * The kernel writes the answers before it stores the tail, so the tail is loaded first: by
+	 * an acquire, or before the fence of copy_of_ring().
+	 */
 	if (!may_be_gone)
 		tail = __atomic_load_n(of->tail, __ATOMIC_ACQUIRE);
 	else if (!copy_of_ring(&tail, of->tail, sizeof tail, of))
 		return;
-	atomic_thread_fence(memory_order_acquire);
 	/* If another thread has read the same answers since, that thread records them. */
 	if (tail == before ||
 	    !atomic_compare_exchange_strong_explicit(&rings[of->place].next, &before, tail,
