@@ -18,6 +18,13 @@ static void limit_files(rlim_t bytes)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* Starts a small stream with a flusher, which appends to the log. */
+static trace_id_t start_flushed(int fd)
+{
+	return LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH, .log_policy = POSIX_TRACE_APPEND,
+			      .size = 1 << 18);
+}
+
 /*
  * SYSEV-02, SYSEV-06, STATUS-12, FLUSHF-09: the limit is removed again, so that the log can report
  * the error
@@ -26,8 +33,7 @@ START_TEST(the_error_of_an_automatic_flush_is_an_event)
 {
 	int fd = log_file(), error = 0;
 	trace_event_id_t id = type_of("n");
-	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH,
-					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 18);
+	trace_id_t trid = start_flushed(fd);
 	struct posix_trace_status_info status;
 	struct history *history;
 	size_t errors = 0;
@@ -87,8 +93,7 @@ START_TEST(a_thread_that_cannot_be_started_again_is_an_error)
 {
 	int fd = log_file(), errors = 0;
 	trace_event_id_t id = type_of("n");
-	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH,
-					 .log_policy = POSIX_TRACE_APPEND, .size = 1 << 18);
+	trace_id_t trid = start_flushed(fd);
 	struct posix_trace_status_info status;
 	struct history *history;
 	off_t size = 0;
