@@ -125,12 +125,20 @@ static void add_process(struct top_states *next, const struct top_states *before
 	procfile_end_threads(threads);
 }
 
-bool top_states_has_child(const struct top_states *states, pid_t pid)
+/* Returns the child with this number, or NULL if no look has examined it. */
+static struct top_child *find_child(const struct top_states *states, pid_t pid)
 {
 	for (size_t i = 0; i < states->children; i++)
 		if (states->child[i].pid == pid)
-			return states->child[i].start != 0;
-	return false;
+			return &states->child[i];
+	return NULL;
+}
+
+bool top_states_has_child(const struct top_states *states, pid_t pid)
+{
+	const struct top_child *child = find_child(states, pid);
+
+	return child && child->start != 0;
 }
 
 /*
@@ -140,11 +148,8 @@ bool top_states_has_child(const struct top_states *states, pid_t pid)
 static bool is_same_child(struct top_states *states, pid_t pid)
 {
 	struct procfile_stat stat;
-	struct top_child *child = NULL;
+	struct top_child *child = find_child(states, pid);
 
-	for (size_t i = 0; i < states->children && !child; i++)
-		if (states->child[i].pid == pid)
-			child = &states->child[i];
 	if (!child) {
 		if (!vec_grow(&states->child, states->children, 1))
 			return false;
