@@ -183,7 +183,7 @@ static void find_guardian(void)
 {
 	char path[PATH_MAX];
 
-	if (access(GUARDIAN_PATH, X_OK) && moved_find(GUARDIAN_PATH, X_OK, path))
+	if (moved_find(GUARDIAN_PATH, X_OK, path))
 		setenv("POSIXTRACE_GUARDIAN", path, 0);
 }
 

@@ -53,10 +53,13 @@ bool moved_find(const char *configured, int mode, char path[PATH_MAX])
 {
 	static const char program[] = PROGRAM_FOLDER "/";
 	char own[PATH_MAX], beside[2 * PATH_MAX];
-	const ssize_t got = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	size_t common = 0, len, tail; /* "common" is the length of the common folder, without / */
+	ssize_t got;
 	struct stat st;
 
+	if (!access(configured, mode))
+		return false;
+	got = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	own[got > 0 ? got : 0] = '\0';
 	if (*own != '/' || *configured != '/' || !program[1])
 		return false;

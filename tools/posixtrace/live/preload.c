@@ -63,8 +63,7 @@ const char *preload_find(void)
 	if (!path)
 		path = find_built();
 	if (!path)
-		path = access(PRELOAD_PATH, R_OK) && moved_find(PRELOAD_PATH, R_OK, moved) ?
-			       moved : PRELOAD_PATH;
+		path = moved_find(PRELOAD_PATH, R_OK, moved) ? moved : PRELOAD_PATH;
 	/* ld.so(8) separates the names in LD_PRELOAD by these characters and knows no escapes. */
 	if (strpbrk(path, ": ")) {
 		say("%s: cannot be preloaded: there is a space or a colon in its name", path);
