@@ -73,6 +73,13 @@ static size_t transfers_until(const struct transfers *transfers, int64_t time_ns
 	return low;
 }
 
+size_t ender_until(const struct history *history, int64_t time_ns)
+{
+	const struct transfers transfers = transfers_of(history);
+
+	return transfers_until(&transfers, time_ns);
+}
+
 /* Returns whether a call is known to use a socket. */
 static bool uses_socket(const struct call *call)
 {

@@ -59,6 +59,9 @@ const struct call *ender_again(const struct history *history, const struct call 
  */
 const struct call *ender_timer(const struct history *history, const struct call *call);
 
+/* Returns how many calls of history->transfer end at or before a time. */
+size_t ender_until(const struct history *history, int64_t time_ns);
+
 /*
  * Returns the index of the main thread of the child whose end probably sent SIGCHLD to a process
  * during a wait, or HISTORY_NONE. If child is not 0, only this child is examined.

@@ -13,6 +13,7 @@
 
 #include "symbols/data.h"
 #include "symbols/symbols.h"
+#include "why/ender.h"
 #include "why/lives.h"
 
 #define LOOK_AT 8192 /* the most calls that are examined for one time */
@@ -163,22 +164,6 @@ bool gil_waits(const struct history *history, const struct call *call)
 	return is_timed(history, call, &has_other) || !has_other;
 }
 
-/* Returns the number of transfers that end at or before a time. */
-static size_t transfers_until(const struct history *history, int64_t time_ns)
-{
-	size_t low = 0, high = history->transfers;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (history->call[history->transfer[middle]].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Returns whether a call releases the lock for which another call waits. */
 static bool is_release(const struct history *history, const struct call *post,
 		       const struct call *wait)
@@ -196,7 +181,7 @@ static bool gil_begin(const struct history *history, struct gil_walk *walk, uint
 		      uint64_t *steps)
 {
 	walk->has_begun = true;
-	walk->at = transfers_until(history, walk->to_ns);
+	walk->at = ender_until(history, walk->to_ns);
 	for (size_t i = walk->at, n = 0; i < history->transfers && n < LOOK_AT;
 	     i++, n++, ++*steps) {
 		const struct call *post = &history->call[history->transfer[i]];
