@@ -9,7 +9,6 @@
  */
 #include "why/why_live.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -247,12 +246,12 @@ int why_live_record(struct why_live *live, char *const *program)
  * Reads a small file of a thread into text, without the line's end. Stores "?" if the file cannot
  * be read.
  */
-static void read_line(const char *pid, const char *tid, const char *name, char *text, size_t bytes)
+static void read_line(const char *pid, pid_t tid, const char *name, char *text, size_t bytes)
 {
 	char *path;
 
 	strcpy(text, "?");
-	if (asprintf(&path, "/proc/%s/task/%s/%s", pid, tid, name) < 0)
+	if (asprintf(&path, "/proc/%s/task/%d/%s", pid, (int)tid, name) < 0)
 		return;
 	if (!procfile_read(path, text, bytes) || !text[0])
 		strcpy(text, "?");
@@ -266,39 +265,31 @@ void why_live_threads(const struct why_live *live)
 	struct procfile_stat stat;
 	unsigned count = 0;
 	bool has_place;
-	char *path;
-	DIR *folder;
+	DIR *threads = procfile_threads((pid_t)atoi(live->pid));
+	pid_t tid;
 
-	if (asprintf(&path, "/proc/%s/task", live->pid) < 0)
-		return;
-	folder = opendir(path);
-	free(path);
-	for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-		if (entry->d_name[0] == '.')
-			continue;
+	while ((tid = procfile_next_thread(threads))) {
 		if (count++ == THREADS_MOST) {
 			say("further threads are not listed");
 			break;
 		}
-		read_line(live->pid, entry->d_name, "comm", name, sizeof(name));
-		read_line(live->pid, entry->d_name, "wchan", place, sizeof(place));
+		read_line(live->pid, tid, "comm", name, sizeof(name));
+		read_line(live->pid, tid, "wchan", place, sizeof(place));
 		has_place = strcmp(place, "0") != 0 && strcmp(place, "?") != 0;
 		/*
 		 * The kernel writes 0 for a thread that is not blocked, and for each thread if
 		 * this user may not know the function.
 		 */
-		if (!has_place && procfile_stat((pid_t)atoi(entry->d_name), &stat) &&
-		    stat.state == 'R')
-			say("thread %s (%s) is not blocked now", entry->d_name, text_given(name));
+		if (!has_place && procfile_stat(tid, &stat) && stat.state == 'R')
+			say("thread %d (%s) is not blocked now", (int)tid, text_given(name));
 		else if (!has_place)
-			say("thread %s (%s) is blocked; the kernel does not say in which function",
-			    entry->d_name, text_given(name));
+			say("thread %d (%s) is blocked; the kernel does not say in which function",
+			    (int)tid, text_given(name));
 		else
-			say("thread %s (%s) is blocked in the kernel's function %s", entry->d_name,
+			say("thread %d (%s) is blocked in the kernel's function %s", (int)tid,
 			    text_given(name), place);
 	}
-	if (folder)
-		closedir(folder);
+	procfile_end_threads(threads);
 }
 
 void why_live_opened(struct why_live *live)
