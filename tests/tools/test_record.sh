@@ -131,6 +131,25 @@ if has_shim; then
 	run 0 record sh -c 'env -i /bin/echo a; sh -c "exit 0"; exit 0'
 	check "a program without the library in its environment is reported" has err \
 		': programs that cannot be traced: /bin/echo (executed without LD_PRELOAD); --syscalls=unseen records their system calls$'
+	# The Go compiler writes this section into each program. A log of a program of Go lacks most calls.
+	if "$posixtrace" doctor 2>/dev/null | grep -q '^works.* libelf ' &&
+		echo '__attribute__((used, section(".gopclntab"))) static const char table[16] = "";
+			int main(int n, char **v) { return n > 1 ? atoi(v[1]) : 0; }' |
+		${CC:-cc} -w -include stdlib.h -x c -o golang - 2>/dev/null; then
+		go_line=': programs of Go, which make most system calls without the C library: \./golang; --syscalls records these calls$'
+		run 3 record sh -c './golang; ./golang 1; exit 3'
+		check "programs of Go are named once, because most of their calls are missing" has err "$go_line"
+		check "no other program is" has_lines err 3
+		run 2 record ./golang 2
+		check "the program itself is named, when it begins or at the end" \
+			test "$(grep -c 'program.* of Go, which make.* most system calls without the C library' "$tmp/err")" -eq 1
+		run 0 record --quiet sh -c './golang; exit 0'
+		check "--quiet omits it" is_empty err
+		run 0 record --no-follow sh -c './golang; exit 0'
+		check "a program that is not recorded is not named" lacks err 'of Go'
+		run 0 record sh -c 'mkfifo pipe; sort numbers >/dev/null'
+		check "programs in C are not named" lacks err 'of Go'
+	fi
 	for chosen in --trace=io '-eio.*' --event=process.end; do
 		run 0 record "$chosen" env LD_PRELOAD=libc.so.6 sort numbers
 		check "$chosen: a program with another list of libraries is reported" has err \

@@ -186,6 +186,8 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	status = tool_worse(status, completed);
 	if (result->capture.bytes && !plan->quiet) {
 		untraced_say(rotation, false, kernel_has_calls(&kernel->plan));
+		if (kernel->plan.calls != KERNEL_CALLS_ALL)
+			untraced_say_go_programs(rotation, false);
 		if (!plan->inherit)
 			untraced_say_children(rotation);
 	}

@@ -67,6 +67,7 @@ struct run {
 	int status;         /* of the stream, TOOL_OK until an error ends the trace */
 	struct ended ended; /* the end of a process that record did not start */
 	bool has_ended;     /* that process has ended */
+	bool is_go_said;    /* a message says that the first program is a program of Go */
 	struct processes processes; /* all processes of the log */
 };
 
@@ -456,6 +457,8 @@ static int complete_log(struct run *run)
 	if (result.bytes && !run->plan->quiet) {
 		untraced_say(&run->rotation, run->record->untraced,
 			     kernel_has_calls(&run->kernel.plan));
+		if (run->kernel.plan.calls != KERNEL_CALLS_ALL)
+			untraced_say_go_programs(&run->rotation, run->is_go_said);
 		if (is_loop(run))
 			processes_read(&run->processes, &run->rotation);
 		processes_text(&err, &run->processes);
@@ -551,6 +554,10 @@ static int trace_to_end(struct run *run)
 	}
 	run->has_stream = true;
 	note_untraced(run);
+	/* A server may run for long, so a message says at its begin that calls are missing. */
+	if (run->kernel.plan.has_library && run->kernel.plan.calls != KERNEL_CALLS_ALL &&
+	    !run->plan->quiet)
+		run->is_go_said = untraced_say_go(run->plan->pid);
 	progress_begin(&run->progress, !run->plan->quiet);
 	status = follow_trace(run);
 	status = tool_worse(status, complete_log(run));

@@ -6,13 +6,17 @@
  * A program that cannot load the preload library records nothing. So before a traced process
  * executes such a program, the preload library records an event process.untraced. A user who misses
  * the calls of a child then finds the reason in the line that is printed here, without a search in
- * the log.
+ * the log. A program of Go that uses the C library loads the preload library, but its runtime makes
+ * system calls itself, so its log is nearly empty. Another line names these programs.
  */
 #include "live/untraced.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -215,23 +219,113 @@ void untraced_say_children(const struct rotation *logs)
 		    children, children == 1 ? "child" : "children", children == 1 ? "was" : "were");
 }
 
-bool untraced_is_go(pid_t pid)
+/*
+ * Returns whether the file is a program of Go. The path may come from a traced process, so it may
+ * name anything: a FIFO must not block this process.
+ */
+static bool is_go_file(const char *path)
 {
-	char path[64];
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
 	bool is_go;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	is_go = fd >= 0 && binary_made_by_go(fd);
+	is_go = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && binary_made_by_go(fd);
 	if (fd >= 0)
 		close(fd);
 	return is_go;
 }
 
-void untraced_say_go(pid_t pid)
+bool untraced_is_go(pid_t pid)
 {
-	if (untraced_is_go(pid))
-		say("process %d executes a program of Go, which makes most system calls without "
-		    "the C library: --syscalls records them", (int)pid);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return is_go_file(path);
+}
+
+bool untraced_say_go(pid_t pid)
+{
+	if (!untraced_is_go(pid))
+		return false;
+	say("process %d executes a program of Go, which makes most system calls without "
+	    "the C library: --syscalls records them", (int)pid);
+	return true;
+}
+
+#define EXAMINED 64 /* the most paths that are examined; programs at further paths are omitted */
+
+/* The programs that recorded their start in the logs. */
+struct started {
+	struct {
+		char *path;
+		bool is_go;
+	} at[EXAMINED];
+	size_t count;
+	bool is_first_known; /* a line about the next start was printed already */
+};
+
+/* Examines the program of an event process.start, unless its path was examined before. */
+static void examine_program(struct started *started, const struct posix_trace_schema_np *schema,
+			    const struct posix_trace_event_np *event)
+{
+	char path[PATH_MAX];
+
+	get_field(path, sizeof(path), schema, event, "program");
+	for (size_t i = 0; i < started->count; i++)
+		if (!strcmp(started->at[i].path, path))
+			return;
+	if (started->count == EXAMINED || !(started->at[started->count].path = strdup(path)))
+		return;
+	started->at[started->count].is_go = is_go_file(path) && !started->is_first_known;
+	started->count++;
+}
+
+/* Reads the programs of one log, up to its last event process.start. */
+static void read_started(void *arg, int fd)
+{
+	static struct posix_trace_schema_np schema;
+	struct posix_trace_ledger_np ledger;
+	struct started *started = arg;
+	struct posix_trace_event_np event;
+	trace_event_id_t id;
+	trace_id_t trid;
+	int unavailable;
+
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return;
+	if (find_type(trid, "process.start", &id, &schema) &&
+	    !posix_trace_get_ledger_type_np(trid, id, &ledger))
+		while (ledger.reported && !posix_trace_getnext_np(trid, &event, &unavailable) &&
+		       !unavailable) {
+			if (event.info.posix_event_id != id)
+				continue;
+			ledger.reported--;
+			examine_program(started, &schema, &event);
+			started->is_first_known = false;
+		}
+	posix_trace_close(trid);
+}
+
+void untraced_say_go_programs(const struct rotation *logs, bool is_first_known)
+{
+	static struct out err = { .fd = STDERR_FILENO };
+	struct started started = { .is_first_known = is_first_known };
+	size_t found = 0;
+
+	rotation_each(logs, read_started, &started);
+	for (size_t i = 0; i < started.count; i++) {
+		const char *path = started.at[i].path;
+
+		if (started.at[i].is_go && found++ < SHOWN) {
+			out_str(&err, found > 1 ? ", " : "posixtrace: programs of Go, which make "
+				"most system calls without the C library: ");
+			text_safe(&err, path, strlen(path));
+		}
+		free(started.at[i].path);
+	}
+	if (found > SHOWN)
+		out_printf(&err, ", and %zu more", found - SHOWN);
+	if (found)
+		out_str(&err, "; --syscalls records these calls\n");
+	out_flush(&err);
 }

@@ -28,12 +28,20 @@ void untraced_say(const struct rotation *logs, bool is_first_known, bool by_kern
 void untraced_say_children(const struct rotation *logs);
 
 /*
+ * If programs of Go recorded their start in the logs, prints one line with the first of these
+ * programs. The logs are complete. is_first_known is true if a line about the first program was
+ * printed when the recording began. The files are examined now, at the paths that the logs have. A
+ * file that is missing or that cannot be read is omitted.
+ */
+void untraced_say_go_programs(const struct rotation *logs, bool is_first_known);
+
+/*
  * untraced_is_go() returns whether a process executes a program of Go. The system calls of such a
  * program do not use the C library, so they have no events, even if the preload library is in the
  * process. The result is false if this is not known. untraced_say_go() prints a line about such a
- * process.
+ * process, and returns whether it has printed one.
  */
 bool untraced_is_go(pid_t pid);
-void untraced_say_go(pid_t pid);
+bool untraced_say_go(pid_t pid);
 
 #endif
