@@ -223,6 +223,16 @@ taken='taken later by thread [0-9]* (worker) -> sleeping: usleep() in work_slowl
 group pool-own './groups pool-own' "$workers" "$taken"
 group pool-shared './groups pool-shared' "$workers" "$taken"
 group pool-idle './groups pool-idle' '!workers' '!Workers'
+group pool-pipe './groups pool-pipe' "$workers" "$taken"
+for name in server-accept server-poll; do
+	group $name "./groups $name" 'meanwhile all 2 workers were busy'
+	"$posixtrace" why --thread "$("$posixtrace" dump -e process.start $name.ptl | awk '{ print $3; exit }')" \
+		$name.ptl | sed -n 1,3p >lines
+	for text in "$workers (the processes that accept connections in serve_clients" \
+		'taken later by thread [0-9]* of process [0-9]*[^>]* -> sleeping: usleep() in work_slowly'; do
+		check "$name: the answer of the client has: $text" grep -q -e "$text" lines
+	done
+done
 group pool-python "$python $source/groups.py pool" "$workers" 'taken later by thread [0-9]* -> '
 group load-python "$python $source/groups.py load" 'meanwhile all 2 workers were busy'
 group writer-starved './groups writer-starved' \

@@ -8,6 +8,7 @@
  * No result depends on the speed of the machine: all work is a sleep.
  */
 #define _GNU_SOURCE
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,6 +147,174 @@ static void pool_shared(void)
 static void pool_idle(void)
 {
 	run_pool(0, 10);
+}
+
+/* ------------------------------------------------------------------ queues of the kernel */
+
+struct job {
+	int reply;  /* the descriptor for the answer */
+	int ms;     /* 0: the worker ends */
+};
+
+static int queue_fd[2];
+
+static void *serve_pipe(void *arg)
+{
+	struct job job;
+
+	pthread_setname_np(pthread_self(), "worker");
+	for (;;) {
+		MUST(read(queue_fd[0], &job, sizeof(job)) == sizeof(job));
+		if (!job.ms)
+			return arg;
+		work_slowly(job.ms);
+		MUST(write(job.reply, "x", 1) == 1);
+	}
+}
+
+static void __attribute__((noinline)) ask_pipe(int ms)
+{
+	struct job job = { .ms = ms };
+	int fd[2];
+	char byte;
+
+	MUST(!pipe(fd));
+	job.reply = fd[1];
+	MUST(write(queue_fd[1], &job, sizeof(job)) == sizeof(job));
+	asked++;
+	MUST(read(fd[0], &byte, 1) == 1);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+static void *run_pipe_client(void *arg)
+{
+	ask_pipe(200);
+	return arg;
+}
+
+/* The workers read from one pipe. They are busy from their first piece of work to their last. */
+static void pool_pipe(void)
+{
+	const struct job end = { .ms = 0 };
+	pthread_t worker[WORKERS], client[CLIENTS];
+
+	MUST(!pipe(queue_fd));
+	for (int i = 0; i < CLIENTS; i++)
+		MUST(!pthread_create(&client[i], NULL, run_pipe_client, NULL));
+	while (asked < CLIENTS)
+		usleep(1000);
+	for (int i = 0; i < WORKERS; i++)
+		MUST(!pthread_create(&worker[i], NULL, serve_pipe, NULL));
+	ask_pipe(30);
+	for (int i = 0; i < CLIENTS; i++)
+		pthread_join(client[i], NULL);
+	for (int i = 0; i < WORKERS; i++)
+		MUST(write(queue_fd[1], &end, sizeof(end)) == sizeof(end));
+	for (int i = 0; i < WORKERS; i++)
+		pthread_join(worker[i], NULL);
+}
+
+static struct sockaddr_in address = { .sin_family = AF_INET };
+
+/* A process of a server that serves one client after the other. */
+static void serve_clients(int listener, bool polls)
+{
+	for (;;) {
+		struct pollfd ready = { .fd = listener, .events = POLLIN };
+		uint8_t ms;
+		int fd;
+
+		if (polls)
+			MUST(poll(&ready, 1, -1) == 1);
+		fd = accept(listener, NULL, NULL);
+		if (fd < 0 && polls)
+			continue;
+		MUST(fd >= 0);
+		if (read(fd, &ms, 1) != 1 || !ms)
+			_exit(0);
+		work_slowly(ms);
+		MUST(write(fd, "x", 1) == 1);
+		close(fd);
+	}
+}
+
+static int connect_server(void)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	MUST(fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address)));
+	return fd;
+}
+
+static void __attribute__((noinline)) ask_server(uint8_t ms)
+{
+	const int fd = connect_server();
+	char byte;
+
+	MUST(write(fd, &ms, 1) == 1);
+	asked++;
+	MUST(read(fd, &byte, 1) == 1);
+	close(fd);
+}
+
+static void *run_server_client(void *arg)
+{
+	ask_server(200);
+	return arg;
+}
+
+/* Listens, and starts the processes of a server. */
+static void start_server(bool polls)
+{
+	socklen_t len = sizeof(address);
+	const int listener = socket(AF_INET, SOCK_STREAM | (polls ? SOCK_NONBLOCK : 0), 0);
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, len));
+	MUST(!listen(listener, 16) && !getsockname(listener, (struct sockaddr *)&address, &len));
+	for (int i = 0; i < WORKERS; i++) {
+		const pid_t child = fork();
+
+		MUST(child >= 0);
+		if (!child)
+			serve_clients(listener, polls);
+	}
+	close(listener);
+}
+
+/* The main thread is the last client of a server whose processes are all busy. */
+static void run_server(bool polls)
+{
+	pthread_t client[CLIENTS];
+
+	start_server(polls);
+	for (int i = 0; i < CLIENTS; i++)
+		MUST(!pthread_create(&client[i], NULL, run_server_client, NULL));
+	while (asked < CLIENTS)
+		usleep(1000);
+	usleep(10000);
+	ask_server(30);
+	for (int i = 0; i < CLIENTS; i++)
+		pthread_join(client[i], NULL);
+	for (int i = 0; i < WORKERS; i++) {
+		const int fd = connect_server();
+
+		MUST(write(fd, "", 1) == 1);
+		close(fd);
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+static void server_accept(void)
+{
+	run_server(false);
+}
+
+static void server_poll(void)
+{
+	run_server(true);
 }
 
 /* ------------------------------------------------------------------ readers and a writer */
@@ -307,6 +478,8 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "pool-own", pool_own }, { "pool-shared", pool_shared }, { "pool-idle", pool_idle },
+	{ "pool-pipe", pool_pipe }, { "server-accept", server_accept },
+	{ "server-poll", server_poll },
 	{ "writer-starved", writer_starved }, { "writer-held", writer_held },
 	{ "read-input", read_input }, { "write-late", write_late }, { "write-soon", write_soon },
 	{ "drift", drift }, { "throttle", throttle }, { "keep-time", keep_time },

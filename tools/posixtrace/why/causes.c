@@ -584,10 +584,50 @@ static void add_end(struct division *division, uint32_t node, const struct call 
 
 /* ------------------------------------------------------------------ queues of work */
 
+/*
+ * Writes a descriptor that has no path, and its kind. If the log has no call that made descriptor
+ * 0, a read from this descriptor is a read from the standard input.
+ */
+static const char *descriptor_text(const struct call *call, char *text, size_t size)
+{
+	static const char *const kinds[] = {
+		[FD_OTHER] = "pipe, socket or terminal", [FD_PIPE] = "pipe",
+		[FD_PAIR] = "pair of sockets", [FD_EVENT] = "eventfd", [FD_TIMER] = "timerfd",
+		[FD_SIGNAL] = "signalfd", [FD_QUEUE] = "message queue",
+		[FD_CLIENT] = "connection of a client", [FD_COMMAND] = "pipe of popen()",
+		[FD_WATCH] = "inotify or fanotify",
+	};
+
+	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
+		snprintf(text, size, "standard input");
+	else
+		snprintf(text, size, "descriptor %d (%s)", (int)call->key,
+			 call->fd_kind == FD_OTHER && !strncmp(call->type->name, "net.", 4) ?
+			 "socket" : classify_needs_file(call->type) ? "file" :
+			 kinds[call->fd_kind]);
+	return text;
+}
+
 /* set in the key of a queue; all other keys of causes are less */
 #define QUEUE_KEY    (UINT64_C(1) << 44)
 /* also set if the queue is only probable */
 #define PROBABLE_KEY (UINT64_C(1) << 45)
+
+/* Writes the object from which a worker takes work: "at cond 0x1040", "on descriptor 3 (pipe)". */
+static void queue_text(const struct division *division, const struct call *call, char *text,
+		       size_t size)
+{
+	char object[160];
+
+	if (call->cause == CAUSE_COND || call->cause == CAUSE_SEM) {
+		lock_text(division, call, object, sizeof(object));
+		snprintf(text, size, "at %s", object);
+	} else if (call->own) {
+		snprintf(text, size, "at %s", history_text_at(division->history, call->own));
+	} else {
+		snprintf(text, size, "on %s", descriptor_text(call, object, sizeof(object)));
+	}
+}
 
 /*
  * Adds the time for which the awaited work was in a queue, because all workers of a pool did other
@@ -595,17 +635,17 @@ static void add_end(struct division *division, uint32_t node, const struct call 
  * or from_ns if the log shows no such time.
  */
 static int64_t add_queued(struct division *division, uint32_t node, const struct call *call,
-			  int64_t from_ns, int64_t to_ns)
+			  const struct call *through, int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
 	struct pools_queued queued;
 	struct why_node *part;
-	char caller[600], lock[200], workers[40];
+	char caller[600], object[200], workers[40];
 	bool is_new;
 
 	if (division->queued_call != call) {
 		division->queued_call = call;
-		division->is_queued = pools_find(history, call, &division->queued,
+		division->is_queued = pools_find(history, call, through, &division->queued,
 						 &division->steps);
 	}
 	queued = division->queued;
@@ -622,15 +662,14 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 		part->is_guess = true;
 		caller_text(division, queued.idle, caller, sizeof(caller));
 		if (!*caller) {
-			lock_text(division, queued.idle, lock, sizeof(lock));
-			snprintf(caller, sizeof(caller), " at %s", lock);
+			queue_text(division, queued.idle, object, sizeof(object));
+			snprintf(caller, sizeof(caller), " %s", object);
 		}
 		snprintf(workers, sizeof(workers), "all %u workers were", queued.workers);
-		division_label(division, part, "%sin a queue, because %s busy (%s for work%s)",
+		division_label(division, part, "%sin a queue, because %s busy (the %s%s)",
 			       queued.is_certain ? "" : "probably ",
 			       queued.workers == 1 ? "its worker was" : workers,
-			       queued.workers == 1 ? "the thread that waits" :
-						     "the threads that wait", caller);
+			       pools_members(history, queued.worker), caller);
 	}
 	division_add(division, part, from_ns, to_ns);
 	add_thread_part(division, division_index(division, part), "taken later by", queued.worker,
@@ -948,30 +987,6 @@ static void label_signal(struct division *division, struct why_node *node, const
 	division_label(division, node, "waiting %sfor %s in %s()%s%s",
 		       is_vain_signal(call) ? "in vain " : "", signal, by,
 		       is_vain_signal(call) ? " until a time limit" : "", caller);
-}
-
-/*
- * Writes a descriptor that has no path, and its kind. If the log has no call that made descriptor
- * 0, a read from this descriptor is a read from the standard input.
- */
-static const char *descriptor_text(const struct call *call, char *text, size_t size)
-{
-	static const char *const kinds[] = {
-		[FD_OTHER] = "pipe, socket or terminal", [FD_PIPE] = "pipe",
-		[FD_PAIR] = "pair of sockets", [FD_EVENT] = "eventfd", [FD_TIMER] = "timerfd",
-		[FD_SIGNAL] = "signalfd", [FD_QUEUE] = "message queue",
-		[FD_CLIENT] = "connection of a client", [FD_COMMAND] = "pipe of popen()",
-		[FD_WATCH] = "inotify or fanotify",
-	};
-
-	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
-		snprintf(text, size, "standard input");
-	else
-		snprintf(text, size, "descriptor %d (%s)", (int)call->key,
-			 call->fd_kind == FD_OTHER && !strncmp(call->type->name, "net.", 4) ?
-			 "socket" : classify_needs_file(call->type) ? "file" :
-			 kinds[call->fd_kind]);
-	return text;
 }
 
 /*
@@ -1418,8 +1433,11 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	}
 	if (readers && is_first)
 		note_readers(division, node, readers);
-	if (call->cause == CAUSE_COND || call->cause == CAUSE_SEM)
-		from_ns = add_queued(division, node, call, from_ns, to_ns);
+	if (call->cause == CAUSE_COND || call->cause == CAUSE_SEM || read)
+		from_ns = add_queued(division, node, call, call->cause == CAUSE_POLL ? read : NULL,
+				     from_ns, to_ns);
+	if (from_ns == to_ns)
+		return;
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
 		/*

@@ -11,6 +11,16 @@
 #define LATE_LEAST 1
 
 /*
+ * Returns whether other requests waited while the thread of a window worked. If the thread is a
+ * worker of a pool, another worker could have handled these requests.
+ */
+static bool has_waiting(const struct window *window)
+{
+	return window->kind == WINDOW_TURN || window->kind == WINDOW_BUSY ||
+	       window->kind == WINDOW_SERVED;
+}
+
+/*
  * Finds a worker of a pool in the chain that leads to a node, if no worker of its pool was idle for
  * most of the time in which all of them lived, which must be at least half of the window. Returns 0
  * or ENOMEM.
@@ -24,21 +34,22 @@ static int find_busy(struct groups *groups, const struct why *why, const struct 
 	size_t count = 0;
 	int err = 0;
 
-	for (; node && !err; node = division->node[node].parent) {
+	for (bool is_root = false; !is_root && !err; node = division->node[node].parent) {
 		const uint32_t thread = division->node[node].thread;
 		const struct call *idle = pools_idle(&why->history, thread);
 		size_t i = 0;
 
+		is_root = !node;
 		while (i < count && seen[i] != idle)
 			i++;
-		if (!idle || thread == window->thread || i < count ||
+		if (!idle || (thread == window->thread && !has_waiting(window)) || i < count ||
 		    count == sizeof(seen) / sizeof(*seen))
 			continue;
 		seen[count++] = idle;
 		err = pools_busy(&why->history, thread, window->from_ns, window->to_ns, busy);
 		if (!err && busy->workers > 1 && busy->all_ns >= window_ns(window) / 2 &&
 		    100 * (double)busy->idle_ns <= (100 - BUSY_LEAST) * (double)busy->all_ns) {
-			groups->worker = node;
+			groups->worker = thread;
 			break;
 		}
 	}
@@ -104,7 +115,7 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 	const struct why_node *node;
 	int err;
 
-	groups->worker = 0;
+	groups->worker = HISTORY_NONE;
 	groups->rhythms = 0;
 	if (!causes->count)
 		return 0;

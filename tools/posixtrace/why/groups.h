@@ -13,7 +13,10 @@
 #define GROUPS_RHYTHMS 8 /* the most rhythms of one answer */
 
 struct groups {
-	/* the node of a worker whose pool was busy, in the chain to the first cause; 0: none */
+	/*
+	 * a worker whose pool was busy: a thread in the chain to the first cause, or the thread of
+	 * the answer if clients waited for it; HISTORY_NONE: there is none
+	 */
 	uint32_t worker;
 	struct pools_busy busy;
 	struct groups_rhythm {

@@ -1298,30 +1298,48 @@ static void add_connecting(struct history *history)
 	}
 }
 
+/* The calls of accept() of a thread that returned a connection, and how it used the connections. */
+struct accepts {
+	size_t count;
+	size_t blocked;   /* calls in which the thread was blocked */
+	size_t alone;     /* connections that the thread used before its next poll or accept */
+	uint64_t fd;      /* the last connection */
+	bool is_alone;    /* the thread has not polled since the last accept */
+};
+
 /*
- * Sets is_serial of each thread that was blocked in most of its calls of accept(). Such a thread
- * finishes the work for a client before it accepts the next one. A server that serves several
- * clients at a time does not block in accept(), because its clients would wait meanwhile.
+ * Sets is_serial of each thread that serves one client after the other: it finishes the work for a
+ * client before it accepts the next one. Such a thread was blocked in most of its calls of
+ * accept(), or, if clients always waited for it, used most connections without a poll before. A
+ * server that serves several clients at a time does not block in accept(), because its clients
+ * would wait meanwhile, and it polls for the requests of its clients.
  */
 static int find_serial(struct history *history)
 {
-	size_t *blocked = calloc(history->threads + 1, sizeof(*blocked));
-	size_t *accepted = calloc(history->threads + 1, sizeof(*accepted));
-	const bool has_memory = blocked && accepted;
+	struct accepts *accepts = calloc(history->threads + 1, sizeof(*accepts));
 
-	for (size_t i = 0; has_memory && i < history->calls; i++) {
+	for (size_t i = 0; accepts && i < history->calls; i++) {
 		const struct call *call = &history->call[i];
+		struct accepts *of = &accepts[call->thread];
 
-		if (!history_has_accepted(call))
-			continue;
-		accepted[call->thread]++;
-		blocked[call->thread] += history_was_blocked(history, call);
+		if (history_has_accepted(call)) {
+			of->count++;
+			of->blocked += history_was_blocked(history, call);
+			of->fd = call->accepted;
+			of->is_alone = true;
+		} else if (call->cause == CAUSE_POLL) {
+			of->is_alone = false;
+		} else if (of->is_alone && call->fd_kind == FD_CLIENT && call->key == of->fd &&
+			   call->cause == CAUSE_WRITE && !call->error) {
+			of->alone++;
+			of->is_alone = false;
+		}
 	}
-	for (size_t i = 0; has_memory && i < history->threads; i++)
-		history->thread[i].is_serial = blocked[i] > accepted[i] / 2;
-	free(blocked);
-	free(accepted);
-	return has_memory ? 0 : ENOMEM;
+	for (size_t i = 0; accepts && i < history->threads; i++)
+		history->thread[i].is_serial = accepts[i].blocked > accepts[i].count / 2 ||
+					       accepts[i].alone > accepts[i].count / 2;
+	free(accepts);
+	return accepts ? 0 : ENOMEM;
 }
 
 /*

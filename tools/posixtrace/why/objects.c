@@ -703,6 +703,24 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 		call->text = 0;
 	}
 	fd = find_fd(history, pid, (int32_t)call->key, call->end_ns, is_past);
+	/*
+	 * A call uses the descriptor that it had at its begin. Another thread may have closed it
+	 * since then: for example, the thread that received the bytes may do that before the event
+	 * of the write.
+	 */
+	if (transfers && fd.since_ns > call->begin_ns) {
+		const struct history_fd before = find_fd(history, pid, (int32_t)call->key,
+							 call->begin_ns, true);
+
+		if (before.since_ns)
+			fd = before;
+	}
+	/*
+	 * The process keeps a descriptor that it has inherited. An ancestor may use the number
+	 * again so often that the state which it had at the fork is dropped.
+	 */
+	if (!is_past && fd.since_ns)
+		present_fd(history, pid, (int32_t)call->key, &fd, call->begin_ns);
 	if (transfers && !call->error)
 		connections_use(history, fd.object);
 	/* A socket without a connection has a peer in each call, and no object. */

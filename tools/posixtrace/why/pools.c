@@ -13,10 +13,12 @@
 #include "why/ender.h"
 #include "why/gil.h"
 #include "why/lives.h"
+#include "why/stuck.h"
 
 #define PLACES_MOST  65536 /* the most places, of which each needs memory */
 #define LOOK_AT      512   /* the most calls of a thread that a search examines */
 #define REQUESTS     64    /* the most waits of a thread for one result */
+#define POSTERS      64    /* the most threads that are kept of those that put work into a queue */
 /* A worker that wakes two threads within this time has finished one piece of work, not two. */
 #define BATCH_NS     INT64_C(50000)
 /*
@@ -25,14 +27,43 @@
  */
 #define IDLE_PART    20
 
-/* Threads that wait at one place for one object. Only some of these places are pools. */
+/*
+ * The queue from which a thread takes work, by the call that waits for work or takes it. The log
+ * has no events of the first kind of queues: they are in the memory of the program, and a condition
+ * variable, semaphore or futex wakes the workers. The work in the other queues is in the kernel, so
+ * each call that takes work has an event, also if it did not wait.
+ */
+struct queue {
+	enum { QUEUE_NONE, QUEUE_MEMORY, QUEUE_BYTES, QUEUE_CLIENTS } kind;
+	/*
+	 * the address of the variable; QUEUE_BYTES: the object of a pipe, a pair of sockets, an
+	 * eventfd or a message queue; QUEUE_CLIENTS: the address of the socket that listens
+	 */
+	uint64_t key;
+	uint32_t thread;  /* the one that made the call */
+	bool is_own;      /* the queue belongs to the process of the thread */
+	bool is_second;   /* of a pair of sockets: the end from which work is taken */
+};
+
+struct worker {
+	uint32_t thread;
+	const struct call *poll; /* a poll after which it took work; NULL: there is none */
+};
+
+/*
+ * Threads that take work from one queue. Queues in memory are separated by the places in the
+ * program at which threads wait for them. Only some of these places are pools.
+ */
 struct place {
-	const struct call *idle; /* the first of these waits */
-	uint32_t *worker;
+	const struct call *idle; /* the first of the calls that wait for work or take it */
+	struct queue queue;
+	struct worker *worker;
 	size_t workers;
+	uint32_t *poster;        /* the threads that put work into a queue of the kernel */
+	size_t posters;
 	uint64_t waits;
-	bool is_posted;          /* a thread that does not wait here has woken one that does */
-	bool is_cut;             /* more than POOLS_WORKERS threads wait here */
+	bool is_posted;          /* a thread that takes no work here has put work, or woken one */
+	bool is_cut;             /* more than POOLS_WORKERS threads take work here */
 };
 
 struct pools {
@@ -41,127 +72,203 @@ struct pools {
 	struct table of_place;
 	uint32_t *of_thread;     /* for each thread: the index of its pool + 1; 0: none */
 	size_t threads;
-	struct table of_key;     /* has the first place of each object */
+	struct table of_key;     /* has the first place of each queue */
 };
 
-/* Returns whether a worker can wait for work by a call. */
-static bool may_be_idle(const struct call *call)
+/* Returns whether a call waits for a variable that may belong to a queue in memory. */
+static bool waits_for_variable(const struct call *call)
 {
 	return (call->cause == CAUSE_COND || call->cause == CAUSE_SEM) && !call->has_id &&
 	       call->key;
 }
 
+/* Returns whether a descriptor transfers bytes that one of several readers takes. */
+static bool is_shared_kind(uint8_t fd_kind)
+{
+	return fd_kind == FD_PIPE || fd_kind == FD_PAIR || fd_kind == FD_EVENT ||
+	       fd_kind == FD_QUEUE;
+}
+
+/* Returns whether a call of accept() did not return. Its event is one of the recorder. */
+static bool is_stuck_accept(const struct history *history, const struct call *call)
+{
+	return call->is_stuck && call->cause == CAUSE_PEER &&
+	       !strncmp(history_text_at(history, history->stuck[call->thread].call), "accept", 6);
+}
+
+/* Returns the queue for which a call waits, or from which it takes work. */
+static struct queue queue_of(const struct history *history, const struct call *call)
+{
+	if (waits_for_variable(call))
+		return (struct queue){ QUEUE_MEMORY, call->key, call->thread, .is_own = true };
+	/* The end of a pipe is no work. */
+	if (call->cause == CAUSE_READ && !call->has_id && !call->error && !call->is_empty &&
+	    call->object && is_shared_kind(call->fd_kind))
+		return (struct queue){ QUEUE_BYTES, call->object, call->thread,
+				       .is_second = call->fd_kind == FD_PAIR && call->is_second };
+	if (!history_has_accepted(call) && !is_stuck_accept(history, call))
+		return (struct queue){ .kind = QUEUE_NONE };
+	/* A socket of unknown address is only known to its process. */
+	return (struct queue){ QUEUE_CLIENTS, call->own ? call->own : call->key, call->thread,
+			       .is_own = !call->own };
+}
+
+/* Returns the queue into which a call puts work. */
+static struct queue queue_of_put(const struct call *call)
+{
+	if (call->cause == CAUSE_POST && !call->has_id)
+		return (struct queue){ QUEUE_MEMORY, call->key, call->thread, .is_own = true };
+	if (call->cause == CAUSE_WRITE && !call->has_id && !call->error && call->object &&
+	    is_shared_kind(call->fd_kind))
+		return (struct queue){ QUEUE_BYTES, call->object, call->thread,
+				       .is_second = call->fd_kind == FD_PAIR && !call->is_second };
+	return (struct queue){ .kind = QUEUE_NONE };
+}
+
+static bool is_same_queue(const struct history *history, const struct queue *one,
+			  const struct queue *other)
+{
+	return one->kind == other->kind && one->key == other->key &&
+	       one->is_own == other->is_own && one->is_second == other->is_second &&
+	       (!one->is_own || lives_same(history, one->thread, other->thread));
+}
+
 /* A search for the place of a call. */
 struct place_key {
 	const struct history *history;
-	const struct call *call;
+	const struct call *call; /* NULL: only the queue is compared */
+	struct queue queue;
 };
-
-static bool is_same_object(const struct history *history, const struct call *call,
-			   const struct call *other)
-{
-	return call->key == other->key && lives_same(history, call->thread, other->thread);
-}
 
 static bool is_same_place(const struct call *call, const struct call *other)
 {
 	return call->type == other->type && call->address == other->address;
 }
 
-/*
- * Returns whether a call of a worker is a wait for work. A worker may wait for the same object at
- * another place, for example with a time limit.
- */
-static bool is_idle_call(const struct place *place, const struct call *call)
-{
-	return may_be_idle(call) && call->key == place->idle->key;
-}
-
-/* Compares the place of a wait with the wanted one, for table_find(). */
+/* Compares the place of a call with the wanted one, for table_find(). */
 static bool is_place(const void *array, uint32_t index, const void *key)
 {
 	const struct place *place = (const struct place *)array + index;
 	const struct place_key *wanted = key;
 
-	return is_same_place(place->idle, wanted->call) &&
-	       is_same_object(wanted->history, place->idle, wanted->call);
+	return is_same_queue(wanted->history, &place->queue, &wanted->queue) &&
+	       (!wanted->call || wanted->queue.kind != QUEUE_MEMORY ||
+		is_same_place(place->idle, wanted->call));
 }
 
-/* Compares only the object. */
-static bool is_object(const void *array, uint32_t index, const void *key)
+static uint64_t hash_queue(const struct history *history, const struct queue *queue)
 {
-	const struct place *place = (const struct place *)array + index;
-	const struct place_key *wanted = key;
+	const uint64_t hash = hash_number(HASH_BEGIN, queue->key * 4 + queue->kind);
 
-	return is_same_object(wanted->history, place->idle, wanted->call);
+	return queue->is_own ? hash_number(hash, (unsigned)history->thread[queue->thread].pid) :
+			       hash;
 }
 
-static uint64_t hash_object(const struct history *history, const struct call *call)
+/* Returns the first place of a queue, or NULL. */
+static struct place *place_of_queue(const struct history *history, const struct pools *pools,
+				    const struct queue *queue)
 {
-	return hash_number(hash_number(HASH_BEGIN, (unsigned)history->thread[call->thread].pid),
-			   call->key);
+	const struct place_key key = { history, NULL, *queue };
+	const uint32_t index = queue->kind == QUEUE_NONE ? TABLE_NONE :
+			       table_find(&pools->of_key, hash_queue(history, queue), is_place,
+					  pools->place, &key);
+
+	return index == TABLE_NONE ? NULL : &pools->place[index];
 }
 
-static bool has_worker(const struct place *place, uint32_t thread)
+/* Returns the worker of a place that is a thread, or NULL. */
+static struct worker *find_worker(const struct place *place, uint32_t thread)
 {
 	for (size_t i = 0; i < place->workers; i++)
-		if (place->worker[i] == thread)
-			return true;
-	return false;
+		if (place->worker[i].thread == thread)
+			return &place->worker[i];
+	return NULL;
 }
 
 /*
- * Adds a wait to its place. After PLACES_MOST places, further places are not added. Returns false
- * if memory is lacking.
+ * Returns the place of a call, and adds it if there is none. A call that did not return has no
+ * place in the program: it belongs to the first place of its queue. Returns NULL after PLACES_MOST
+ * places, or if memory is lacking; *good then becomes false.
  */
-static bool add_wait(struct history *history, struct pools *pools, const struct call *call)
+static struct place *place_of(const struct history *history, struct pools *pools,
+			      const struct call *call, const struct queue *queue, bool *good)
 {
-	const struct place_key key = { history, call };
-	const uint64_t object = hash_object(history, call);
-	const uint64_t hash = hash_number(object, call->address);
-	uint32_t index = table_find(&pools->of_place, hash, is_place, pools->place, &key);
-	struct place *place;
+	const struct place_key key = { history, call, *queue };
+	const uint64_t hash_key = hash_queue(history, queue);
+	const uint64_t hash = queue->kind == QUEUE_MEMORY ?
+			      hash_number(hash_key, call->address) : hash_key;
+	struct place *first = place_of_queue(history, pools, queue);
+	uint32_t index;
 
-	if (index == TABLE_NONE) {
-		if (pools->places == PLACES_MOST)
+	if (first && call->is_stuck)
+		return first;
+	index = table_find(&pools->of_place, hash, is_place, pools->place, &key);
+	if (index != TABLE_NONE)
+		return &pools->place[index];
+	if (pools->places == PLACES_MOST)
+		return NULL;
+	*good = vec_grow(&pools->place, pools->places, 1);
+	if (!*good)
+		return NULL;
+	index = (uint32_t)pools->places++;
+	pools->place[index] = (struct place){ .idle = call, .queue = *queue };
+	/* Only the first place of a queue has an entry in of_key: see add_post(). */
+	*good = table_add(&pools->of_place, hash, index) &&
+		(first || table_add(&pools->of_key, hash_key, index));
+	return *good ? &pools->place[index] : NULL;
+}
+
+/*
+ * Adds a call that waits for work, or that takes it after the poll 'poll', to its place. 'poll' may
+ * be NULL. Returns false if memory is lacking.
+ */
+static bool add_wait(const struct history *history, struct pools *pools, const struct call *call,
+		     const struct queue *queue, const struct call *poll)
+{
+	bool good = true;
+	struct place *place = place_of(history, pools, call, queue, &good);
+	struct worker *worker = place ? find_worker(place, call->thread) : NULL;
+
+	if (!place || place->is_cut)
+		return good;
+	place->waits += !poll;
+	if (!worker) {
+		if (place->workers == POOLS_WORKERS) {
+			place->is_cut = true;
 			return true;
-		if (!vec_grow(&pools->place, pools->places, 1))
+		}
+		if (!vec_grow(&place->worker, place->workers, 1))
 			return false;
-		index = (uint32_t)pools->places++;
-		pools->place[index] = (struct place){ .idle = call };
-		if (!table_add(&pools->of_place, hash, index))
-			return false;
-		/* Only the first place of an object has an entry in of_key: see add_post(). */
-		if (table_find(&pools->of_key, object, is_object, pools->place, &key) ==
-		    TABLE_NONE && !table_add(&pools->of_key, object, index))
-			return false;
+		worker = &place->worker[place->workers++];
+		*worker = (struct worker){ .thread = call->thread };
 	}
-	place = &pools->place[index];
-	place->waits++;
-	if (place->is_cut || has_worker(place, call->thread))
-		return true;
-	if (place->workers == POOLS_WORKERS) {
-		place->is_cut = true;
-		return true;
-	}
-	if (!vec_grow(&place->worker, place->workers, 1))
-		return false;
-	place->worker[place->workers++] = call->thread;
+	if (poll && !worker->poll)
+		worker->poll = poll;
 	return true;
 }
 
 /*
- * Notes that a thread has woken a thread that waits for an object. If threads wait for an object at
- * several places, the first place counts.
+ * Notes that a thread has put work into a queue, or has woken a thread that waits for it. If
+ * threads wait for a variable at several places, the first place counts. Returns false if memory is
+ * lacking.
  */
-static void add_post(const struct history *history, struct pools *pools, const struct call *call)
+static bool add_post(const struct history *history, struct pools *pools, const struct call *call)
 {
-	const struct place_key key = { history, call };
-	const uint32_t index = table_find(&pools->of_key, hash_object(history, call), is_object,
-					  pools->place, &key);
+	const struct queue queue = queue_of_put(call);
+	struct place *place = place_of_queue(history, pools, &queue);
 
-	if (index != TABLE_NONE && !has_worker(&pools->place[index], call->thread))
-		pools->place[index].is_posted = true;
+	if (!place || find_worker(place, call->thread))
+		return true;
+	place->is_posted = true;
+	for (size_t i = 0; i < place->posters; i++)
+		if (place->poster[i] == call->thread)
+			return true;
+	if (place->posters == POSTERS || queue.kind == QUEUE_MEMORY)
+		return true;
+	if (!vec_grow(&place->poster, place->posters, 1))
+		return false;
+	place->poster[place->posters++] = call->thread;
+	return true;
 }
 
 /*
@@ -173,8 +280,11 @@ static void choose_places(struct pools *pools)
 	for (size_t i = 0; i < pools->places; i++) {
 		const struct place *place = &pools->place[i];
 
-		for (size_t k = 0; place->is_posted && k < place->workers; k++) {
-			uint32_t *of = &pools->of_thread[place->worker[k]];
+		/* Clients, which put work into this queue, need not have been recorded. */
+		const bool is_pool = place->is_posted || place->queue.kind == QUEUE_CLIENTS;
+
+		for (size_t k = 0; is_pool && k < place->workers; k++) {
+			uint32_t *of = &pools->of_thread[place->worker[k].thread];
 			const struct place *best = *of ? &pools->place[*of - 1] : NULL;
 
 			if (!best || place->workers > best->workers ||
@@ -195,13 +305,19 @@ int pools_collect(struct history *history)
 		pools->of_thread = calloc(history->threads + 1, sizeof(*pools->of_thread));
 		good = pools->of_thread != NULL;
 	}
-	for (size_t i = 0; good && i < history->calls; i++)
+	for (size_t i = 0; good && i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+		const struct call *poll = call->cause == CAUSE_POLL ? call : NULL;
+		const struct call *taken = poll ? ender_through(history, poll) : call;
+		const struct queue queue = taken ? queue_of(history, taken) :
+						   (struct queue){ .kind = QUEUE_NONE };
+
 		/* Threads that wait for the lock of an interpreter do not wait for work. */
-		if (may_be_idle(&history->call[i]) && !gil_concerns(history, &history->call[i]))
-			good = add_wait(history, pools, &history->call[i]);
+		if (queue.kind != QUEUE_NONE && !gil_concerns(history, taken))
+			good = add_wait(history, pools, taken, &queue, poll);
+	}
 	for (size_t i = 0; good && i < history->calls; i++)
-		if (history->call[i].cause == CAUSE_POST && !history->call[i].has_id)
-			add_post(history, pools, &history->call[i]);
+		good = add_post(history, pools, &history->call[i]);
 	if (good)
 		choose_places(pools);
 	return good ? 0 : ENOMEM;
@@ -213,8 +329,10 @@ void pools_fini(struct history *history)
 
 	if (!pools)
 		return;
-	for (size_t i = 0; i < pools->places; i++)
+	for (size_t i = 0; i < pools->places; i++) {
 		free(pools->place[i].worker);
+		free(pools->place[i].poster);
+	}
 	free(pools->place);
 	free(pools->of_thread);
 	table_fini(&pools->of_place);
@@ -364,14 +482,110 @@ static struct taken find_taken(const struct history *history, uint64_t mutex,
  */
 static bool has_waiter(const struct history *history, const struct call *call)
 {
-	const struct pools *pools = history->pools;
-	const struct place_key key = { history, call };
-	const uint32_t index = table_find(&pools->of_key, hash_object(history, call), is_object,
-					  pools->place, &key);
+	const struct queue queue = queue_of_put(call);
+	const struct place *place = place_of_queue(history, history->pools, &queue);
 
-	return index != TABLE_NONE && (pools->place[index].workers > 1 ||
-				       !has_worker(&pools->place[index], call->thread));
+	return place && (place->workers > 1 || !find_worker(place, call->thread));
 }
+
+/* ------------------------------------------------------------------ times without work */
+
+/* A walk over the times in which a worker waited for work, in the order of time. */
+struct idle_walk {
+	const struct history *history;
+	const struct place *place;
+	const struct worker *worker;
+	size_t at, end;        /* indexes of pieces */
+	int64_t from_ns, to_ns;
+	bool has_ended;
+	uint64_t *steps;
+};
+
+static struct idle_walk idle_begin(const struct history *history, const struct place *place,
+				   const struct worker *worker, int64_t from_ns, int64_t to_ns,
+				   uint64_t *steps)
+{
+	const struct history_thread *thread = &history->thread[worker->thread];
+
+	return (struct idle_walk){ history, place, worker,
+				   history_piece_at(history, thread, from_ns),
+				   thread->piece + thread->pieces, from_ns, to_ns, false, steps };
+}
+
+/*
+ * Returns whether a worker can take work by a call, or waits for work in it. A worker may wait for
+ * the same variable at another place, for example with a time limit. A poll at the place of a poll
+ * after which the worker took work may also have waited for something else, but then it would have
+ * taken work, too.
+ */
+static bool is_idle_call(const struct history *history, const struct place *place,
+			 const struct worker *worker, const struct call *call)
+{
+	struct queue queue;
+
+	if (call->cause == CAUSE_POLL)
+		return worker->poll && (call->is_stuck || is_same_place(call, worker->poll));
+	if (place->queue.kind == QUEUE_MEMORY)
+		return waits_for_variable(call) && call->key == place->queue.key;
+	queue = queue_of(history, call);
+	return is_same_queue(history, &queue, &place->queue);
+}
+
+/* Returns whether a call waits for a lock by which workers take turns at a queue. */
+static bool may_guard(const struct call *call)
+{
+	return call->cause == CAUSE_LOCK || call->cause == CAUSE_SEM ||
+	       call->cause == CAUSE_FILE_LOCK;
+}
+
+/* Returns whether the next other call of the thread, after a piece, takes work from the queue. */
+static bool takes_next(const struct idle_walk *walk, size_t piece)
+{
+	const struct history *history = walk->history;
+	const uint32_t call = history->piece[piece].call;
+
+	while (piece < walk->end && history->piece[piece].call == call)
+		piece++;
+	return piece < walk->end && is_idle_call(history, walk->place, walk->worker,
+						 &history->call[history->piece[piece].call]);
+}
+
+/*
+ * Stores the next time without work, as a part of the time of the walk. Returns false at the end. A
+ * wait for a lock directly before the worker takes work counts, because then the worker is free.
+ * The time after the last event of a worker that has not ended counts, too: it may wait for work in
+ * a call that did not return.
+ */
+static bool idle_next(struct idle_walk *walk, int64_t *begin_ns, int64_t *end_ns)
+{
+	const struct history *history = walk->history;
+	const struct history_thread *thread = &history->thread[walk->worker->thread];
+	int64_t last_ns = thread->last_call_ns;
+
+	for (; walk->at < walk->end && history->piece[walk->at].begin_ns < walk->to_ns;
+	     ++*walk->steps) {
+		const struct piece *piece = &history->piece[walk->at++];
+		const struct call *call = &history->call[piece->call];
+
+		if (!is_idle_call(history, walk->place, walk->worker, call) &&
+		    !(walk->place->queue.kind != QUEUE_MEMORY && may_guard(call) &&
+		      takes_next(walk, walk->at - 1)))
+			continue;
+		*begin_ns = piece->begin_ns > walk->from_ns ? piece->begin_ns : walk->from_ns;
+		*end_ns = piece->end_ns < walk->to_ns ? piece->end_ns : walk->to_ns;
+		return true;
+	}
+	if (walk->has_ended || !thread->last_call || history_ended_itself(thread))
+		return false;
+	walk->has_ended = true;
+	if (thread->pieces && history->piece[walk->end - 1].end_ns > last_ns)
+		last_ns = history->piece[walk->end - 1].end_ns;
+	*begin_ns = last_ns > walk->from_ns ? last_ns : walk->from_ns;
+	*end_ns = walk->to_ns;
+	return *begin_ns < *end_ns;
+}
+
+/* ------------------------------------------------------------------ times in a queue */
 
 /*
  * Returns when a worker began the work that it finished by the call 'end'. 'waiter' is the thread
@@ -386,6 +600,7 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 			     bool *is_certain, uint64_t *steps)
 {
 	const struct history_thread *thread = &history->thread[end->thread];
+	const struct worker *worker = find_worker(place, end->thread);
 	const uint64_t mutex = place->idle->cause == CAUSE_COND ? place->idle->mutex : 0;
 	const struct taken taken = mutex && has_held(history, waiter, mutex, from_ns, steps) ?
 				   find_taken(history, mutex, end, from_ns, steps) :
@@ -401,7 +616,7 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 		if (before->end_ns <= from_ns)
 			break;
 		/* The worker was idle: it began its work immediately. */
-		if (is_idle_call(place, before))
+		if (is_idle_call(history, place, worker, before))
 			return INT64_MIN;
 		if (begin_ns == INT64_MIN && before->cause == CAUSE_POST &&
 		    is_same_place(before, end) && !before->error && has_waiter(history, before) &&
@@ -414,28 +629,114 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 	return begin_ns == INT64_MIN && taken.first ? taken.first->end_ns : begin_ns;
 }
 
-/* Returns for how long a thread waited for work between two times. */
-static uint64_t idle_ns(const struct history *history, const struct place *place, uint32_t index,
-		       int64_t from_ns, int64_t to_ns, uint64_t *steps)
+/* Returns whether the thread 'waiter', or another one of its process, has put work into a queue. */
+static bool has_put(const struct history *history, const struct place *place, uint32_t waiter,
+		    bool *is_itself)
 {
-	const struct history_thread *thread = &history->thread[index];
-	const size_t end = thread->piece + thread->pieces;
+	bool found = false;
+
+	*is_itself = false;
+	for (size_t i = 0; i < place->posters; i++) {
+		*is_itself |= place->poster[i] == waiter;
+		found |= lives_same(history, place->poster[i], waiter);
+	}
+	return found;
+}
+
+/*
+ * Does the same for a queue of the kernel. Here the call that took the work has an event. For a
+ * connection, it is the accept() that returned the connection. Otherwise it is the first call that
+ * took work after the worker had finished its other work, or, if the worker has finished no other
+ * work since from_ns, the first call since then: the awaited work was in the queue at least until
+ * this call. The time in the queue is certain if the waiting thread itself has put work into the
+ * queue, and the worker has finished other work since then.
+ */
+static int64_t begin_of_taken(const struct history *history, const struct place *place,
+			      const struct call *end, uint32_t waiter, int64_t from_ns,
+			      bool *is_certain, uint64_t *steps)
+{
+	const bool is_client = place->queue.kind == QUEUE_CLIENTS;
+	const struct history_thread *thread = &history->thread[end->thread];
+	const struct worker *worker = find_worker(place, end->thread);
+	size_t i = pieces_until(history, end->thread, end->begin_ns);
+	bool has_finished = false, is_itself = false;
+	int64_t begin_ns = INT64_MIN;
+
+	*is_certain = false;
+	if (!is_client && !has_put(history, place, waiter, &is_itself))
+		return INT64_MIN;
+	for (unsigned n = 0; i-- > thread->piece; n++, ++*steps) {
+		const struct call *before = &history->call[history->piece[i].call];
+
+		if (before->end_ns <= from_ns)
+			break;
+		if (n == LOOK_AT)
+			return INT64_MIN;
+		if (is_idle_call(history, place, worker, before)) {
+			/* The worker was idle: it began its work immediately. */
+			if (history_was_blocked(history, before))
+				return INT64_MIN;
+			if (before->cause != CAUSE_POLL && !has_finished &&
+			    (!is_client || before->object == end->object))
+				begin_ns = before->end_ns;
+		} else if (begin_ns != INT64_MIN && before->cause == end->cause &&
+			   is_same_place(before, end) && !before->error) {
+			has_finished = true;
+		}
+	}
+	if (begin_ns == INT64_MIN)
+		return INT64_MIN;
+	*is_certain = is_client || (is_itself && has_finished);
+	if (is_client || has_finished)
+		return begin_ns;
+	/* A worker that takes work immediately also needs some time for that. */
+	return from_ns <= INT64_MAX - BATCH_NS && begin_ns >= from_ns + BATCH_NS ? begin_ns :
+										   INT64_MIN;
+}
+
+/*
+ * Returns whether an unknown worker may have waited for work between two times: a thread of the
+ * process, or a process with the same parent as a worker, that has no call since from_ns and has
+ * not ended. It may wait in a call that did not return.
+ */
+static bool has_unknown(const struct history *history, const struct place *place, int64_t from_ns,
+			int64_t to_ns, uint64_t *steps)
+{
+	const struct history_thread *one = &history->thread[place->idle->thread];
+
+	*steps += history->threads;
+	for (uint32_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+		const bool is_near = lives_same(history, i, place->idle->thread) ||
+				     (place->queue.kind != QUEUE_MEMORY && one->parent > 0 &&
+				      thread->parent == one->parent);
+
+		if (is_near && thread->first_ns < to_ns && thread->last_call &&
+		    !history_ended_itself(thread) &&
+		    history_piece_at(history, thread, from_ns) == thread->piece + thread->pieces &&
+		    thread->last_call_ns <= from_ns && !find_worker(place, i))
+			return true;
+	}
+	return false;
+}
+
+/* Returns for how long a worker waited for work between two times. */
+static uint64_t idle_ns(const struct history *history, const struct place *place,
+			const struct worker *worker, int64_t from_ns, int64_t to_ns,
+			uint64_t *steps)
+{
+	struct idle_walk walk = idle_begin(history, place, worker, from_ns, to_ns, steps);
+	int64_t begin_ns, end_ns;
 	uint64_t idle = 0;
 
-	for (size_t i = history_piece_at(history, thread, from_ns);
-	     i < end && history->piece[i].begin_ns < to_ns; i++, ++*steps) {
-		const struct piece *piece = &history->piece[i];
-
-		if (is_idle_call(place, &history->call[piece->call]))
-			idle += (uint64_t)(piece->end_ns < to_ns ? piece->end_ns : to_ns) -
-				(uint64_t)(piece->begin_ns > from_ns ? piece->begin_ns : from_ns);
-	}
+	while (idle_next(&walk, &begin_ns, &end_ns))
+		idle += (uint64_t)end_ns - (uint64_t)begin_ns;
 	return idle;
 }
 
 /*
  * Returns the number of workers that lived in the whole time between two times, or 0 if one of them
- * waited for work for more than a small part of it.
+ * waited for work for more than a small part of it, or if this is not known.
  */
 static unsigned busy_workers(const struct history *history, const struct place *place,
 			     int64_t from_ns, int64_t to_ns, uint64_t *steps)
@@ -443,45 +744,71 @@ static unsigned busy_workers(const struct history *history, const struct place *
 	unsigned count = 0;
 
 	for (size_t i = 0; i < place->workers; i++) {
-		const struct history_thread *thread = &history->thread[place->worker[i]];
+		const struct worker *worker = &place->worker[i];
+		const struct history_thread *thread = &history->thread[worker->thread];
 
-		if (thread->first_ns > from_ns || thread->last_ns < to_ns)
+		if (thread->first_ns > from_ns ||
+		    (thread->last_ns < to_ns && history_ended_itself(thread)))
 			continue;
-		if (idle_ns(history, place, place->worker[i], from_ns, to_ns, steps) >
+		if (idle_ns(history, place, worker, from_ns, to_ns, steps) >
 		    ((uint64_t)to_ns - (uint64_t)from_ns) / IDLE_PART)
 			return 0;
 		count++;
 	}
-	return count;
+	return has_unknown(history, place, from_ns, to_ns, steps) ? 0 : count;
 }
 
-bool pools_find(const struct history *history, const struct call *call,
-		struct pools_queued *queued, uint64_t *steps)
+/*
+ * Finds the call of a worker that ended a wait for a result, or returns NULL. *call becomes the
+ * last of the waits for this result. The log must show that the call and the wait used one object.
+ */
+static const struct call *ender_of_work(const struct history *history, const struct call **call,
+					const struct call *through, uint64_t *steps)
 {
-	const struct place *place;
+	const struct call *used = through ? through : *call;
 	struct ender found;
 
-	if (!may_be_idle(call) || call->error || gil_concerns(history, call))
+	if (used->error)
+		return NULL;
+	if (waits_for_variable(*call) && !gil_concerns(history, *call)) {
+		*call = last_wait(history, *call, steps);
+		found = ender_find(history, *call, NULL);
+		return found.call && found.call->cause == CAUSE_POST && !found.has_rivals &&
+		       lives_same(history, found.call->thread, (*call)->thread) ? found.call : NULL;
+	}
+	if (used->cause != CAUSE_READ || !used->object || used->has_id)
+		return NULL;
+	found = ender_find(history, *call, through);
+	return found.call && found.call->cause == CAUSE_WRITE && found.is_certain ? found.call :
+										     NULL;
+}
+
+bool pools_find(const struct history *history, const struct call *call, const struct call *through,
+		struct pools_queued *queued, uint64_t *steps)
+{
+	const struct call *end = ender_of_work(history, &call, through, steps);
+	const struct place *place = end ? pool_of(history, end->thread) : NULL;
+	struct queue queue;
+
+	if (!place || find_worker(place, call->thread))
 		return false;
-	call = last_wait(history, call, steps);
-	found = ender_find(history, call, NULL);
-	if (!found.call || found.call->cause != CAUSE_POST || found.has_rivals ||
-	    !lives_same(history, found.call->thread, call->thread))
-		return false;
-	place = pool_of(history, found.call->thread);
-	if (!place || has_worker(place, call->thread) || place->idle->key == call->key)
+	queue = queue_of(history, through ? through : call);
+	if (is_same_queue(history, &queue, &place->queue))
 		return false;
 	*queued = (struct pools_queued){
-		.from_ns = first_begin(history, call, steps), .worker = found.call->thread,
+		.from_ns = first_begin(history, call, steps), .worker = end->thread,
 		.idle = place->idle,
 	};
-	queued->to_ns = begin_of_work(history, place, found.call, call->thread, queued->from_ns,
-				      &queued->is_certain, steps);
+	queued->to_ns = (place->queue.kind == QUEUE_MEMORY ? begin_of_work : begin_of_taken)(
+			history, place, end, call->thread, queued->from_ns, &queued->is_certain,
+			steps);
 	if (queued->to_ns <= queued->from_ns)
 		return false;
 	queued->workers = busy_workers(history, place, queued->from_ns, queued->to_ns, steps);
 	return queued->workers > 0;
 }
+
+/* ------------------------------------------------------------------ whole pools */
 
 /* A time in which a worker was idle. */
 struct idle {
@@ -495,53 +822,57 @@ static int by_begin(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
+/* Adds up the times in which at least one worker was idle. Sorts the times. */
+static uint64_t sum_idle(struct idle *idle, size_t count)
+{
+	int64_t until_ns = INT64_MIN;
+	uint64_t sum = 0;
+
+	if (count)
+		qsort(idle, count, sizeof(*idle), by_begin);
+	for (size_t i = 0; i < count; i++) {
+		const int64_t begin_ns = idle[i].from_ns > until_ns ? idle[i].from_ns : until_ns;
+
+		if (idle[i].to_ns <= begin_ns)
+			continue;
+		sum += (uint64_t)idle[i].to_ns - (uint64_t)begin_ns;
+		until_ns = idle[i].to_ns;
+	}
+	return sum;
+}
+
 int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, int64_t to_ns,
 	       struct pools_busy *busy)
 {
 	const struct place *place = pool_of(history, worker);
 	struct idle *idle = NULL;
 	size_t count = 0;
-	int64_t until_ns;
+	uint64_t steps = 0;
 	bool good = true;
 
 	*busy = (struct pools_busy){ .idle = place ? place->idle : NULL };
 	for (size_t k = 0; place && k < place->workers; k++) {
-		const struct history_thread *thread = &history->thread[place->worker[k]];
+		const struct history_thread *thread = &history->thread[place->worker[k].thread];
 
 		from_ns = thread->first_ns > from_ns ? thread->first_ns : from_ns;
 		to_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
 	}
-	if (!place || from_ns >= to_ns)
+	if (!place || from_ns >= to_ns || has_unknown(history, place, from_ns, to_ns, &steps))
 		return 0;
-	busy->workers = (unsigned)place->workers;
-	busy->all_ns = (uint64_t)to_ns - (uint64_t)from_ns;
-	until_ns = from_ns;
 	for (size_t k = 0; good && k < place->workers; k++) {
-		const struct history_thread *thread = &history->thread[place->worker[k]];
-		const size_t end = thread->piece + thread->pieces;
+		struct idle_walk walk = idle_begin(history, place, &place->worker[k], from_ns,
+						   to_ns, &steps);
+		struct idle one;
 
-		for (size_t i = history_piece_at(history, thread, from_ns);
-		     good && i < end && history->piece[i].begin_ns < to_ns; i++) {
-			const struct piece *piece = &history->piece[i];
-
-			if (!is_idle_call(place, &history->call[piece->call]))
-				continue;
+		while (good && idle_next(&walk, &one.from_ns, &one.to_ns)) {
 			good = vec_grow(&idle, count, 1);
 			if (good)
-				idle[count++] = (struct idle){ piece->begin_ns, piece->end_ns };
+				idle[count++] = one;
 		}
 	}
-	if (count)
-		qsort(idle, count, sizeof(*idle), by_begin);
-	for (size_t i = 0; i < count; i++) {
-		const int64_t begin_ns = idle[i].from_ns > until_ns ? idle[i].from_ns : until_ns;
-		const int64_t end_ns = idle[i].to_ns < to_ns ? idle[i].to_ns : to_ns;
-
-		if (end_ns > begin_ns) {
-			busy->idle_ns += (uint64_t)end_ns - (uint64_t)begin_ns;
-			until_ns = end_ns;
-		}
-	}
+	busy->workers = (unsigned)place->workers;
+	busy->all_ns = (uint64_t)to_ns - (uint64_t)from_ns;
+	busy->idle_ns = sum_idle(idle, count);
 	free(idle);
 	return good ? 0 : ENOMEM;
 }
@@ -553,11 +884,26 @@ const struct call *pools_idle(const struct history *history, uint32_t worker)
 	return place ? place->idle : NULL;
 }
 
+const char *pools_members(const struct history *history, uint32_t worker)
+{
+	static const char *const members[2][2] = {
+		{ "threads that wait for work", "processes that wait for work" },
+		{ "threads that accept connections", "processes that accept connections" },
+	};
+	const struct place *place = pool_of(history, worker);
+	bool has_processes = false;
+
+	for (size_t i = 1; place && i < place->workers; i++)
+		has_processes |= !lives_same(history, place->worker[0].thread,
+					     place->worker[i].thread);
+	return members[place && place->queue.kind == QUEUE_CLIENTS][has_processes];
+}
+
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size)
 {
 	const struct place *place = pool_of(history, worker);
 
 	for (size_t i = 0; place && i < size && i < place->workers; i++)
-		thread[i] = place->worker[i];
+		thread[i] = place->worker[i].thread;
 	return place ? place->workers : 0;
 }

@@ -98,16 +98,14 @@ static void put_parts(struct json *json, const struct why *why, const struct div
 }
 
 /* Writes the pool whose workers were all busy, if there is one. */
-static void put_pool(struct json *json, const struct why *why, const struct division *division,
-		     const struct groups *groups)
+static void put_pool(struct json *json, const struct why *why, const struct groups *groups)
 {
 	uint32_t worker[POOLS_WORKERS];
 	size_t count;
 
-	if (!groups->worker)
+	if (groups->worker == HISTORY_NONE)
 		return;
-	count = pools_workers(&why->history, division->node[groups->worker].thread, worker,
-			      POOLS_WORKERS);
+	count = pools_workers(&why->history, groups->worker, worker, POOLS_WORKERS);
 	json_object(json, "pool");
 	json_unsigned(json, "ns", groups->busy.all_ns);
 	json_unsigned(json, "busy_ns", groups->busy.all_ns - groups->busy.idle_ns);
@@ -189,7 +187,7 @@ int why_json(struct json *json, const struct why *why, const struct window *wind
 	}
 	json_end_array(json);
 	put_parts(json, why, division, 0);
-	put_pool(json, why, division, &groups);
+	put_pool(json, why, &groups);
 	put_rhythms(json, why, &groups);
 	json_bool(json, "cut", division->is_cut);
 	json_end_object(json);

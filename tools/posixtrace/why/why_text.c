@@ -792,13 +792,13 @@ static int put_workers(const struct page *page, const struct window *window,
 	size_t count;
 	int err = 0;
 
-	if (!groups->worker)
+	if (groups->worker == HISTORY_NONE)
 		return 0;
-	count = pools_workers(history, page->division->node[groups->worker].thread, worker,
-			      WORKERS);
+	count = pools_workers(history, groups->worker, worker, WORKERS);
 	symbols_place(page->why->log.trid, history->thread[busy->idle->thread].pid,
 		      busy->idle->address, busy->idle->end_ns, false, place, sizeof(place));
-	out_printf(page->out, "Workers: all %u threads that wait for work", busy->workers);
+	out_printf(page->out, "Workers: all %u %s", busy->workers,
+		   pools_members(history, groups->worker));
 	out_str(page->out, *place ? " in " : "");
 	put_label(page->out, place);
 	out_printf(page->out, " were busy for %.1f %% of %s",
@@ -893,7 +893,7 @@ static int put_summary(const struct page *page, const struct window *window,
 	err = groups_find(&groups, page->why, window, page->division, causes);
 	if (err)
 		return err;
-	if (groups.worker)
+	if (groups.worker != HISTORY_NONE)
 		out_printf(page->out, "; meanwhile all %u workers were busy", groups.busy.workers);
 	put_rhythms(page, &groups, true);
 	out_str(page->out, ".\nChain: ");
