@@ -11,6 +11,7 @@
 #include "preload/patch.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -40,6 +41,38 @@ static _Atomic bool is_due;
 static uint32_t missing;
 
 /*
+ * Jumps of one module that follow each other in the list and are on the same pages. The pages from
+ * `begin` to `end` have one protection, or -1 if the module has no segment there.
+ */
+struct group {
+	const struct shim_jump *jump;
+	uint32_t count;
+	uintptr_t begin, end;
+	int protection;
+};
+
+/* Finds the group of the first jump. It has at least 1 jump. */
+static struct group group_of(const struct dl_phdr_info *object, const struct shim_jump *jump,
+			     uint32_t count)
+{
+	struct group group = { .jump = jump };
+
+	group.begin = group.end = jump->at & ~(uintptr_t)(PAGE - 1);
+	group.protection = shim_protection_at(object, jump->at);
+	for (; group.count < count; group.count++) {
+		const uintptr_t at = jump[group.count].at;
+		const uintptr_t end = (at + SHIM_PLAN_JUMP + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+
+		if (at < group.begin || (group.count && at >= group.end) ||
+		    shim_protection_at(object, at) != group.protection)
+			break;
+		if (end > group.end)
+			group.end = end;
+	}
+	return group;
+}
+
+/*
  * Gives pages a protection: writable and not executable, or the protection that they had. The pages
  * may have code of the C library, so no function of the C library can be called until they are
  * executable again. Returns false if the kernel refuses the protection.
@@ -49,118 +82,221 @@ static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
 	return shim_raw_call(SYS_mprotect, begin, end - begin, (uintptr_t)protection) == 0;
 }
 
-/*
- * Returns whether the process may make memory executable that was writable before. A process can
- * give up this right (PR_SET_MDWE), and a filter can forbid the system call.
- */
-static bool may_execute(void)
+/* Maps writable memory. Returns its address, or 0 if there is no memory. */
+static uintptr_t patch_map(size_t bytes)
 {
-	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool may;
+	const long at = shim_raw_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0);
 
-	if (page == MAP_FAILED)
-		return false;
-	may = mprotect(page, PAGE, PROT_READ | PROT_EXEC) == 0;
-	munmap(page, PAGE);
-	return may;
+	return at < 0 && at > -PAGE ? 0 : (uintptr_t)at;
+}
+
+static void patch_unmap(uintptr_t at, size_t bytes)
+{
+	shim_raw_call(SYS_munmap, at, bytes, 0);
+}
+
+/* Puts memory in the place of other memory of the same size. Returns false if that is refused. */
+static bool patch_move(uintptr_t from, uintptr_t to, size_t bytes)
+{
+	return shim_raw_call6(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to,
+			      0) == (long)to;
 }
 
 /*
- * Replaces pages by a copy with this protection. Called if the kernel refuses to give the pages
- * themselves the protection. A security module can forbid that for pages of a file that were
- * changed (execmod of SELinux), and permit it for other memory. If the copy cannot have the
- * protection either, the pages stay writable and not executable. The pages may have the code of
- * memcpy() and cannot be executed now, so the loop uses volatile, which keeps the compiler from
- * making it a call of memcpy().
+ * Writes the jumps of a group, or the original bytes, into its pages or into a copy of them: `to`
+ * is the address of the first page or of its copy.
  */
-static void replace_code(uintptr_t begin, uintptr_t end, int protection)
+static void write_bytes(const struct group *group, uintptr_t to, bool is_original)
 {
-	const size_t bytes = end - begin;
-	const long copy = shim_raw_call6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0);
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct shim_jump *jump = &group->jump[i];
+		volatile uint8_t *at = (volatile uint8_t *)(jump->at - group->begin + to);
+		const uint8_t *from = is_original ? jump->original : jump->jump;
 
-	if (copy < 0 && copy > -PAGE)
-		return;
-	for (size_t i = 0; i < bytes; i++)
-		((volatile uint8_t *)copy)[i] = ((const volatile uint8_t *)begin)[i];
-	if (!patch_protect((uintptr_t)copy, (uintptr_t)copy + bytes, protection) ||
-	    shim_raw_call6(SYS_mremap, (uintptr_t)copy, bytes, bytes,
-			   MREMAP_MAYMOVE | MREMAP_FIXED, begin, 0) != (long)begin)
-		shim_raw_call(SYS_munmap, (uintptr_t)copy, bytes, 0);
-}
-
-/* Writes jumps, or the original bytes. */
-static void write_bytes(const struct shim_jump *jump, uint32_t count, bool is_original)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		volatile uint8_t *at = (volatile uint8_t *)jump[i].at;
-		const uint8_t *from = is_original ? jump[i].original : jump[i].jump;
-
-		for (unsigned k = 0; k < jump[i].bytes; k++)
+		for (unsigned k = 0; k < jump->bytes; k++)
 			at[k] = from[k];
 	}
 }
 
 /*
- * Writes the first jump and the following jumps that are on the same pages. Returns the number of
- * these jumps, at least 1. If the pages cannot become executable again, the function undoes its
- * work, refuses all `count` jumps, and returns `count`. The semaphores are incremented after the
- * jumps are written, because a semaphore makes the program compute the values of its probe.
+ * Replaces the pages of a group by a copy with the original bytes, which is made in the writable
+ * memory at `copy`. A security module can forbid that pages of a file become executable again after
+ * they were changed (execmod of SELinux), and permit it for other memory. At each moment of this
+ * function the program has either the pages or the finished copy. Returns false if the kernel
+ * refuses the copy; the pages are then unchanged. The pages may have the code of memcpy() and may
+ * not be executable now, so the loop uses volatile, which keeps the compiler from making it a call
+ * of memcpy().
  */
-static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
-			    uint32_t count)
+static bool replace_code(const struct group *group, uintptr_t copy)
 {
-	uintptr_t begin = jump->at & ~(uintptr_t)(PAGE - 1), end = begin;
-	int protection = shim_protection_at(object, jump->at);
-	uint32_t some = 0;
+	const size_t bytes = group->end - group->begin;
 
-	for (; some < count; some++) {
-		uintptr_t at = jump[some].at;
+	for (size_t i = 0; i < bytes; i++)
+		((volatile uint8_t *)copy)[i] = ((const volatile uint8_t *)group->begin)[i];
+	write_bytes(group, copy, true);
+	return patch_protect(copy, copy + bytes, group->protection) &&
+	       patch_move(copy, group->begin, bytes);
+}
 
-		if (at < begin || (end != begin && at >= end) ||
-		    shim_protection_at(object, at) != protection)
-			break;
-		end = (at + SHIM_PLAN_JUMP + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+/* Memory for a copy of the largest group of a module. */
+struct reserve {
+	uintptr_t copy;
+	size_t bytes;
+};
+
+/*
+ * Reserves the memory that replace_code() needs, before any code changes. The reserve has two more
+ * pages, with which the function tries the calls of replace_code(): the process may have given up
+ * the right to make memory executable that was writable before (PR_SET_MDWE), and a filter or a
+ * limit may forbid one of the calls. So after this function has succeeded, code that cannot become
+ * executable again can still be replaced. Returns NULL, or the reason of the failure.
+ */
+static const char *make_reserve(struct reserve *reserve, const struct dl_phdr_info *object,
+				const struct shim_jump *jump, uint32_t count)
+{
+	struct group group;
+	uintptr_t spare;
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < count; i += group.count) {
+		group = group_of(object, &jump[i], count - i);
+		if (group.protection < 0)
+			return "code cannot be made writable";
+		if (group.end - group.begin > bytes)
+			bytes = group.end - group.begin;
 	}
-	if (protection < 0 || !patch_protect(begin, end, PROT_READ | PROT_WRITE)) {
-		shim_work_refuse(&work, some, "code cannot be made writable");
-		return some;
+	reserve->bytes = bytes + 2 * PAGE;
+	reserve->copy = patch_map(reserve->bytes);
+	if (!reserve->copy)
+		return "there is no memory";
+	spare = reserve->copy + bytes;
+	if (patch_protect(spare, spare + PAGE, group.protection) &&
+	    patch_move(spare, spare + PAGE, PAGE))
+		return NULL;
+	patch_unmap(reserve->copy, reserve->bytes);
+	return "memory cannot be made executable";
+}
+
+/*
+ * Writes the jumps of a group. Returns NULL, or the reason why that is not possible; the pages then
+ * have their original bytes and their protection.
+ */
+static const char *write_group(const struct group *group, uintptr_t copy)
+{
+	const char *why = "code cannot be made writable";
+
+	if (patch_protect(group->begin, group->end, PROT_READ | PROT_WRITE)) {
+		write_bytes(group, group->begin, false);
+		if (patch_protect(group->begin, group->end, group->protection))
+			return NULL;
+		write_bytes(group, group->begin, true);
+		why = "code cannot be made executable again";
+	} else if (patch_protect(group->begin, group->end, group->protection)) {
+		/* If a part of the pages has become writable, it is executable again by now. */
+		return why;
 	}
-	write_bytes(jump, some, false);
-	if (!patch_protect(begin, end, protection)) {
-		write_bytes(jump, some, true);
-		replace_code(begin, end, protection);
-		shim_work_refuse(&work, count, "code cannot be made executable again");
-		return count;
-	}
-	for (uint32_t i = 0; i < some; i++) {
-		work.patched += jump[i].kind == SHIM_SITE_FUNCTION ||
-				jump[i].kind == SHIM_SITE_PROBE;
+	replace_code(group, copy);
+	return why;
+}
+
+/*
+ * Gives the pages of a group their original bytes after the jumps of a later group were refused.
+ * The pages are executable, and remain so: the kernel might refuse to make them executable again.
+ * If there is no memory for the copy, the jumps remain. They lead to complete trampolines, so the
+ * function then returns false and the jumps count as written.
+ */
+static bool restore_group(const struct group *group)
+{
+	const size_t bytes = group->end - group->begin;
+	const uintptr_t copy = patch_map(bytes);
+
+	if (copy && replace_code(group, copy))
+		return true;
+	if (copy)
+		patch_unmap(copy, bytes);
+	return false;
+}
+
+/* The other kinds of jumps are parts of functions and probes, and no user has selected them. */
+static bool is_counted(const struct shim_jump *jump)
+{
+	return jump->kind == SHIM_SITE_FUNCTION || jump->kind == SHIM_SITE_PROBE;
+}
+
+/*
+ * Counts jumps that were written. The semaphores are incremented after the jumps are written,
+ * because a semaphore makes the program compute the values of its probe.
+ */
+static void count_written(const struct shim_jump *jump, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		work.patched += is_counted(&jump[i]);
 		if (jump[i].semaphore)
 			++*(volatile uint16_t *)jump[i].semaphore;
 	}
-	return some;
+}
+
+/* Counts jumps that were not written. */
+static void count_refused(const struct shim_jump *jump, uint32_t count, const char *why)
+{
+	uint32_t sites = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sites += is_counted(&jump[i]);
+	shim_work_refuse(&work, sites, why);
+}
+
+/*
+ * Writes all jumps of a module, or none of them if the kernel refuses the protection of any of
+ * their pages. Signals are blocked meanwhile, because a handler may be in code that is not
+ * executable now.
+ */
+static void write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
+			uint32_t count)
+{
+	const uint64_t all = UINT64_MAX;
+	struct reserve reserve;
+	const char *why = make_reserve(&reserve, object, jump, count);
+	uint32_t written = 0;
+	struct group group;
+	uint64_t mask;
+
+	if (why) {
+		count_refused(jump, count, why);
+		return;
+	}
+	shim_raw_call6(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&all, (uintptr_t)&mask,
+		       sizeof mask, 0, 0);
+	while (!why && written < count) {
+		group = group_of(object, &jump[written], count - written);
+		why = write_group(&group, reserve.copy);
+		written += why ? 0 : group.count;
+	}
+	if (!why)
+		count_written(jump, count);
+	else
+		count_refused(&jump[written], count - written, why);
+	for (uint32_t i = 0; why && i < written; i += group.count) {
+		group = group_of(object, &jump[i], written - i);
+		if (restore_group(&group))
+			count_refused(group.jump, group.count, why);
+		else
+			count_written(group.jump, group.count);
+	}
+	patch_unmap(reserve.copy, reserve.bytes);
+	shim_raw_call6(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&mask, 0, sizeof mask, 0, 0);
 }
 
 /* Callback of dl_iterate_phdr(): patches the object if the plan has it. */
 static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
-	const uint32_t batches = work.batches;
-
 	(void)size, (void)arg;
 	/* The list still has the jumps of the previous object, which are written already. */
 	work.jumps = 0;
 	found += shim_work_object(&work, object);
-	/*
-	 * If the trampolines of this module are new, the kernel has just made them executable. If
-	 * they are those of an earlier load, the process may have lost the right since.
-	 */
-	if (work.jumps && work.batches == batches && !may_execute()) {
-		shim_work_refuse(&work, work.jumps, "memory cannot be made executable");
-		return 0;
-	}
-	for (uint32_t first = 0; first < work.jumps;)
-		first += write_jumps(object, &work.jump[first], work.jumps - first);
+	if (work.jumps)
+		write_jumps(object, work.jump, work.jumps);
 	return 0;
 }
 

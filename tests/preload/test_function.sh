@@ -219,6 +219,70 @@ if $cc -O1 -w -fno-pie -no-pie -o "$tmp/denied" "$tmp/denied.c" && "$tmp/denied"
 		grep -c 'patched=0 refused=2 why="code cannot be made executable again"')" -eq 1
 fi
 
+# The kernel refuses the second of two pages. All jumps of the module are written, or none of them: the
+# program prints the bytes of both functions. "write": the page cannot become writable. "execute": it
+# cannot become executable again. "move": then no copy can replace it, either.
+cat >"$tmp/second.c" <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((noinline, aligned(8192))) int work(int a) { __asm__ volatile("" : "+r"(a)); return a * 3 + 1; }
+__attribute__((noinline, aligned(8192))) int other(int a) { __asm__ volatile("" : "+r"(a)); return a * 5 + 1; }
+#define WORD(member, n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member) + (n))
+int main(int argc, char **argv)
+{
+	const unsigned char *code[] = { (void *)work, (void *)other };
+	const char *word = getenv("REFUSED");
+	const int no_move = !strcmp(word, "move"), protection = strcmp(word, "write") ? PROT_EXEC : PROT_WRITE;
+	struct sock_filter rules[] = {
+		WORD(nr, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, no_move ? SYS_mremap : -1, 9, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 7),
+		WORD(args[2], 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | protection, 0, 5),
+		WORD(args[0], 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+		WORD(args[0], 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)(size_t)other, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)(size_t)other + 4096, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
+	};
+	struct sock_fprog filter = { sizeof rules / sizeof rules[0], rules };
+
+	if (argc == 1 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+			  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) ||
+			  execl("/proc/self/exe", argv[0], "x", (char *)0)))
+		return 77;
+	printf("%d %d", work(1), other(1));
+	for (int i = 0; i < 10; i++)
+		printf(" %02x", code[i % 2][i / 2]);
+	printf("\n");
+	return 0;
+}
+C
+export REFUSED=write
+# shellcheck disable=SC2086
+if $cc -O1 -w -fno-pie -no-pie -o "$tmp/second" "$tmp/second.c" && "$tmp/second" >"$tmp/out"; then
+	while read -r REFUSED why; do
+		traced "$tmp/second" --trace none --function work --function other
+		check "second page, $REFUSED: the program and its code are the same" same
+		check "second page, $REFUSED: no function is patched" test "$("$posixtrace" dump \
+			-e posixtrace_shim_patched "$log" | grep -c "patched=0 refused=2 why=\"$why\"")" -eq 1
+	done <<-END
+	write code cannot be made writable
+	execute code cannot be made executable again
+	move memory cannot be made executable
+	END
+fi
+
 # After its last destructor a thread calls free(), which may be a function of the program. More
 # threads than there are slots end so; with an argument they call it before, too.
 cat >"$tmp/ends.c" <<'C'
