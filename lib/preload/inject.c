@@ -38,7 +38,7 @@ enum { STATE_PRELOADED, STATE_LOADED, STATE_ATTACHED };
 SHIM_WRAPPER extern _Atomic int posixtrace_shim_state;
 _Atomic int posixtrace_shim_state = STATE_PRELOADED;
 
-/* Both functions return the number of slots that were changed, or a negative error number. */
+/* Both functions return the result of a walk (slots.h), or a negative error number. */
 SHIM_WRAPPER long posixtrace_shim_attach(const char *families);
 SHIM_WRAPPER long posixtrace_shim_detach(void);
 
@@ -340,20 +340,26 @@ static bool end_walk(void)
 	return atomic_fetch_sub(&is_walking, 1) == 2;
 }
 
+/* Ends a walk after which no other walk is needed, because no tracer is attached. */
+static void stop_walk(void)
+{
+	while (end_walk())
+		;
+}
+
 /*
  * Redirects slots, and does so again as long as other threads have asked for one more walk
- * meanwhile. Returns the number of slots that were changed, or a negative error number. The caller
- * has called begin_walk().
+ * meanwhile. Returns the result of the first walk. The caller has called begin_walk(), and the
+ * memory for walks is reserved.
  */
 static long inject_walk(bool is_new)
 {
 	const struct shim_slots slots = { find_wrapper, program };
-	long changed = 0;
+	const long value = shim_slots_redirect(&slots, is_new);
 
-	do
-		changed += shim_slots_redirect(&slots, is_new);
-	while (end_walk());
-	return changed;
+	while (end_walk())
+		shim_slots_redirect(&slots, true);
+	return value;
 }
 
 /*
@@ -386,9 +392,9 @@ long posixtrace_shim_attach(const char *families)
 		return -EAGAIN;
 	if (!has_wrappers)
 		has_wrappers = program && !has_sanitizer() && collect_wrappers();
-	if (!has_wrappers) {
-		end_walk();
-		return -ENOTSUP;
+	if (!has_wrappers || !shim_slots_reserve()) {
+		stop_walk();
+		return has_wrappers ? -ENOMEM : -ENOTSUP;
 	}
 	/*
 	 * Entries for liburing may be out of date, because the wrapper of dlclose() is not called
@@ -410,7 +416,7 @@ long posixtrace_shim_attach(const char *families)
 long posixtrace_shim_detach(void)
 {
 	const struct shim_slots slots = { find_wrapper, program };
-	long changed = 0;
+	long value;
 
 	/* Another tracer may still have a stream. */
 	if (atomic_load(&posixtrace_shim_state) != STATE_ATTACHED || *posix_trace_active_np)
@@ -423,10 +429,10 @@ long posixtrace_shim_detach(void)
 	 * The slots are restored first. A call that still reaches a wrapper afterwards is traced
 	 * until no type is chosen any more.
 	 */
-	changed = shim_slots_restore(&slots);
+	value = shim_slots_restore(&slots);
 	shim_choose_again(NULL, false);
-	end_walk();
-	return changed;
+	stop_walk();
+	return value;
 }
 
 /*
@@ -468,7 +474,7 @@ void shim_inject_loaded(void)
 	if (shim_inject_is_attached())
 		inject_walk(true);
 	else
-		end_walk();
+		stop_walk();
 	errno = saved;
 }
 

@@ -250,4 +250,15 @@ struct shim_jumps {
 	uint32_t tracer[SHIM_TRACERS];
 };
 
+/*
+ * The result of a walk over the relocation slots (slots.h): the number of slots that were changed,
+ * the number of slots that were left because their memory cannot become writable, and whether
+ * memory stays writable that should not be. posixtrace reads these parts in the results of
+ * posixtrace_shim_attach() and posixtrace_shim_detach(). Both numbers are at most SHIM_SLOTS_MOST.
+ */
+#define SHIM_SLOTS_MOST           0xffffffL
+#define SHIM_SLOTS_CHANGED(value) ((value) & SHIM_SLOTS_MOST)
+#define SHIM_SLOTS_LEFT(value)    ((value) >> 24 & SHIM_SLOTS_MOST)
+#define SHIM_SLOTS_OPEN           (1L << 48)
+
 #endif

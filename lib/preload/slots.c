@@ -13,7 +13,8 @@
  *
  * Most slots are in memory that the dynamic linker made read-only (RELRO). The page of a slot is
  * made writable for the store. Then it gets back the protection that it had according to
- * /proc/self/maps.
+ * /proc/self/maps. The kernel may refuse that, for example because of a filter. The page is then
+ * noted, and each later walk tries to protect it again.
  */
 #include "preload/slots.h"
 
@@ -52,14 +53,20 @@ struct module {
 };
 
 /*
- * All modules at one moment. The struct is mapped for each walk, because it is large and because
- * malloc() may be a traced function of the program.
+ * All modules at one moment. The struct is mapped, because it is large and because malloc() may be
+ * a traced function of the program. It stays mapped while slots are redirected. Its pages are used
+ * only for modules that exist.
  */
-struct walk {
+static struct walk {
 	size_t count;
 	unsigned long long unloaded; /* the number of modules that were ever unloaded */
 	struct module module[MODULES];
-};
+} *walk;
+
+/* The result of the present walk: slots that were changed, and slots that had to be left. */
+static struct {
+	long changed, left;
+} result;
 
 /*
  * Modules that walks have examined since the list was cleared. A walk clears the list at its begin
@@ -108,10 +115,9 @@ static bool is_executable_part(const struct module *module, uintptr_t address)
  */
 static int slots_collect(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
-	struct walk *walk = arg;
 	struct module *module = &walk->module[walk->count];
 
-	(void)bytes;
+	(void)bytes, (void)arg;
 	walk->unloaded = object->dlpi_subs;
 	if (walk->count == MODULES || strlen(object->dlpi_name) >= NAME_BYTES)
 		return 0;
@@ -265,12 +271,72 @@ struct open_page {
 	bool is_writable, is_changed;
 };
 
-/* Gives a page back the protection that it had. A failure is ignored. */
-static void close_page(struct open_page *open)
+/*
+ * A page that could not get back its protection, with its module; page 0: none. There is at most
+ * one, because no other page becomes writable until a walk has closed it.
+ */
+static struct {
+	uintptr_t page, base;
+	const ElfW(Dyn) *dynamic;
+	int protection;
+} left_open;
+
+static bool set_protection(uintptr_t page, int protection)
 {
-	if (open->is_changed)
-		syscall(SYS_mprotect, open->page, (size_t)getpagesize(), open->protection);
+	return !syscall(SYS_mprotect, page, (size_t)getpagesize(), protection);
+}
+
+/* Gives a page of the module back the protection that it had, or notes that this is impossible. */
+static void close_page(struct open_page *open, const struct module *module)
+{
+	if (open->is_changed && !set_protection(open->page, open->protection)) {
+		left_open.page = open->page;
+		left_open.protection = open->protection;
+		left_open.base = module->base;
+		left_open.dynamic = module->dynamic;
+	}
 	*open = (struct open_page){ .page = 0 };
+}
+
+static bool has_left_open(const struct module *module)
+{
+	return left_open.page && left_open.base == module->base &&
+	       left_open.dynamic == module->dynamic;
+}
+
+/* Returns whether the dynamic linker has made this page of the module read-only. */
+static bool is_read_only(const struct module *module, uintptr_t page)
+{
+	for (int i = 0; i < module->header_count; i++) {
+		const ElfW(Phdr) *header = &module->headers[i];
+		const uintptr_t begin = module->base + header->p_vaddr;
+
+		if (header->p_type == PT_GNU_RELRO && page + (uintptr_t)getpagesize() > begin &&
+		    page < begin + header->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Tries again to close the page that an earlier walk has left open, if it is a page of this module,
+ * which is held. Another module may be at the same address by now. So the page is closed only if it
+ * is read-only in this module, too.
+ */
+static void close_left_page(const struct module *module)
+{
+	if (has_left_open(module) && (!is_read_only(module, left_open.page) ||
+				      set_protection(left_open.page, left_open.protection)))
+		left_open.page = 0;
+}
+
+/* Forgets the page that an earlier walk has left open if its module is not loaded any more. */
+static void forget_left_page(void)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		if (has_left_open(&walk->module[i]))
+			return;
+	left_open.page = 0;
 }
 
 /* A page whose protection is wanted; -1: not known. */
@@ -302,19 +368,19 @@ static int protection_of(uintptr_t page)
  * Makes the page of a slot writable. Returns false if that is impossible; the slot then stays as it
  * is.
  */
-static bool open_page(struct open_page *open, const void *slot)
+static bool open_page(struct open_page *open, const void *slot, const struct module *module)
 {
 	uintptr_t size = (uintptr_t)getpagesize(), page = (uintptr_t)slot & ~(size - 1);
 
 	if (open->page == page)
 		return open->is_writable;
-	close_page(open);
+	close_page(open, module);
 	open->page = page;
 	open->protection = protection_of(page);
 	open->is_writable = open->protection >= 0 && (open->protection & PROT_WRITE);
-	if (!open->is_writable && open->protection >= 0)
+	if (!open->is_writable && open->protection >= 0 && !left_open.page)
 		open->is_writable = open->is_changed =
-			!syscall(SYS_mprotect, page, size, open->protection | PROT_WRITE);
+			set_protection(page, open->protection | PROT_WRITE);
 	return open->is_writable;
 }
 
@@ -350,19 +416,18 @@ static bool is_due(const struct shim_slots *slots, const struct module *module,
 }
 
 /*
- * Changes the slots of one module and returns their number. The first table has the relocations for
- * calls through the linkage table, the second has all others. Most entries of the second table are
- * not for slots; they have another type and are skipped.
+ * Changes the slots of one module, and counts them in `result`. The first table has the relocations
+ * for calls through the linkage table, the second has all others. Most entries of the second table
+ * are not for slots; they have another type and are skipped.
  */
-static long change_module(const struct shim_slots *slots, const struct module *module,
+static void change_module(const struct shim_slots *slots, const struct module *module,
 			  enum direction direction)
 {
 	struct open_page open = { .page = 0 };
 	struct tables tables;
-	long changed = 0;
 
 	if (!read_tables(module, &tables))
-		return 0;
+		return;
 	for (int table = 0; table < 2; table++)
 		for (size_t i = 0; i < tables.count[table] && tables.rela[table]; i++) {
 			const ElfW(Rela) *rela = &tables.rela[table][i];
@@ -378,9 +443,12 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 			if (!wrapper)
 				continue;
 			value = atomic_load_explicit(slot, memory_order_relaxed);
-			if (!is_due(slots, module, &tables, symbol, wrapper, value, direction) ||
-			    !open_page(&open, slot))
+			if (!is_due(slots, module, &tables, symbol, wrapper, value, direction))
 				continue;
+			if (!open_page(&open, slot, module)) {
+				result.left++;
+				continue;
+			}
 			to = direction == TO_WRAPPER ? wrapper->wrapper : wrapper->real;
 			/*
 			 * The store is a release: a thread that calls the wrapper through the slot
@@ -389,11 +457,10 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 			 */
 			if (atomic_compare_exchange_strong_explicit(
 				    slot, &value, to, memory_order_release, memory_order_relaxed))
-				changed++;
+				result.changed++;
 		}
 	/* This closes the last page. Each other page was closed when the next page was opened. */
-	close_page(&open);
-	return changed;
+	close_page(&open, module);
 }
 
 /*
@@ -417,28 +484,39 @@ static void note_done(const struct module *module)
 	done[done_count++].dynamic = module->dynamic;
 }
 
+/* Pages of the struct that are not used need no memory. */
+bool shim_slots_reserve(void)
+{
+	void *memory = walk ? walk : mmap(NULL, sizeof *walk, PROT_READ | PROT_WRITE,
+					  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	walk = memory == MAP_FAILED ? NULL : memory;
+	return walk;
+}
+
+static long at_most(long count)
+{
+	return count < SHIM_SLOTS_MOST ? count : SHIM_SLOTS_MOST;
+}
+
 /*
- * Walks over all modules once. Returns the number of slots that were changed, or -ENOMEM. A module
- * that is loaded during the walk is examined by the next walk.
+ * Walks over all modules once. A module that is loaded during the walk is examined by the next
+ * walk.
  */
 static long walk_modules(const struct shim_slots *slots, enum direction direction, bool is_new)
 {
-	struct walk *walk = mmap(NULL, sizeof *walk, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	long changed = 0;
-
-	if (walk == MAP_FAILED)
-		return -ENOMEM;
+	result.changed = result.left = 0;
 	walk->count = 0;
 	/*
 	 * This call visits all modules under a lock of the dynamic linker. The loop below holds no
 	 * lock; it opens one module at a time.
 	 */
-	dl_iterate_phdr(slots_collect, walk);
+	dl_iterate_phdr(slots_collect, NULL);
 	/* Another module may now be at the address of a module that was unloaded. */
 	if (!is_new || walk->unloaded != done_unloaded)
 		done_count = 0;
 	done_unloaded = walk->unloaded;
+	forget_left_page();
 	for (size_t i = 0; i < walk->count; i++) {
 		const struct module *module = &walk->module[i];
 		void *handle;
@@ -447,23 +525,25 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 		 * The kernel's own module (vDSO) has no file, and calls no function of other
 		 * modules.
 		 */
-		if (is_done(module) || strstr(module->name, "linux-vdso"))
+		if ((is_done(module) && !has_left_open(module)) ||
+		    strstr(module->name, "linux-vdso"))
 			continue;
 		handle = hold_module(module);
 		if (!handle)
 			continue;
+		close_left_page(module);
 		if (is_wanted(module))
-			changed += change_module(slots, module, direction);
+			change_module(slots, module, direction);
 		note_done(module);
 		dlclose(handle);
 	}
-	munmap(walk, sizeof *walk);
 	/*
 	 * If a module was gone, dlopen() has left a message for dlerror(), which the program must
 	 * not see.
 	 */
 	dlerror();
-	return changed;
+	return at_most(result.changed) | at_most(result.left) << 24 |
+	       (left_open.page ? SHIM_SLOTS_OPEN : 0);
 }
 
 /*
@@ -481,5 +561,11 @@ long shim_slots_redirect(const struct shim_slots *slots, bool is_new)
  */
 long shim_slots_restore(const struct shim_slots *slots)
 {
-	return walk_modules(slots, TO_REAL, false);
+	const long value = walk_modules(slots, TO_REAL, false);
+	struct walk *const memory = walk;
+
+	/* Another thread may fork here, so the pointer never points to unmapped memory. */
+	walk = NULL;
+	munmap(memory, sizeof *memory);
+	return value;
 }

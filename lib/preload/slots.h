@@ -10,13 +10,17 @@
  *
  * Threads   the caller makes sure that only one thread at a time calls these functions.
  * Signals   not async-signal-safe: the functions acquire locks of the dynamic linker.
- * Errors    errno may change.
+ * Errors    errno may change. A slot in memory that cannot become writable stays as it is. If
+ *           memory that was made writable cannot get back its protection, no other memory becomes
+ *           writable until a later walk has protected it.
  */
 #ifndef PTX_PRELOAD_SLOTS_H
 #define PTX_PRELOAD_SLOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "preload/patch_plan.h"
 
 /*
  * A function and its wrapper. `real` is NULL if calls must not be redirected. A program that is not
@@ -41,10 +45,17 @@ struct shim_slots {
 };
 
 /*
+ * Acquires the memory that walks need. Returns false if there is none. Called before anything
+ * changes, so that no walk fails; in particular, the slots can be restored in a process that has
+ * used up its memory. shim_slots_restore() releases the memory.
+ */
+bool shim_slots_reserve(void);
+
+/*
  * Redirects the slots of every module to the wrappers, or restores them. If is_new is true, modules
  * that were processed before are skipped. A slot is redirected only if it has the address of the
  * function that the wrapper calls, or if the dynamic linker has not bound it yet and would bind it
- * to that function. Returns the number of slots that were changed, or -ENOMEM.
+ * to that function. Both functions return the result of the walk, SHIM_SLOTS_... in patch_plan.h.
  */
 long shim_slots_redirect(const struct shim_slots *slots, bool is_new);
 long shim_slots_restore(const struct shim_slots *slots);

@@ -87,6 +87,121 @@ check "a library that was loaded later is traced" test "$("$posixtrace" dump -e 
 check "the log is sound" is_sound
 end_reading calls
 
+# A process that refuses what the library needs to redirect its calls. The program defines syscall(), by
+# which the library protects memory, and mmap(). The file "refuse" has the words of what fails: "open"
+# and "close" of a page, "map" of 1 MiB or more; a word that ends with a 1 is for the first time only.
+cat >"$tmp/refuses.c" <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static char words[100];
+extern char __ehdr_start[], _end[];
+static int fails(const char *word)
+{
+	char *at = strstr(words, word);
+	if (!at)
+		return 0;
+	if (at[strlen(word)] == '1')
+		*at = '-';
+	errno = ENOMEM;
+	return 1;
+}
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	long args[6];
+	va_list list;
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_mprotect && args[0] >= (long)__ehdr_start && args[0] < (long)_end &&
+	    fails(args[2] & PROT_WRITE ? "open" : "close"))
+		return -1;
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	static void *(*real)(void *, size_t, int, int, int, off_t);
+	if (bytes >> 20 && (flags & MAP_NORESERVE) && fails("map"))
+		return MAP_FAILED;
+	if (!real)
+		real = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
+	return real(at, bytes, protection, flags, fd, offset);
+}
+int main(int argc, char **argv)
+{
+	char line[100];
+	mmap(NULL, 0, 0, 0, -1, 0);
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof line, stdin)) {
+		if (*line == '=')
+			strcpy(words, line);
+		close(open("/from/program", O_RDONLY));
+		puts("made");
+		fflush(stdout);
+	}
+	puts("right");
+	return 0;
+}
+C
+# attach_refusing WORDS STATUS OPENED: attaches while the words fail; the program then opens a file.
+attach_refusing() {
+	rm -f "$log"
+	lines=$((lines + 1))
+	echo "=$1" >&5
+	until_true has_said
+	start "$posixtrace" attach -p "$target" -o "$log" --trace io >"$tmp/out" 2>"$tmp/err"
+	tracer=$pid
+	test "$2" -ne 0 || check "$1: it is traced" until_true is_traced
+	lines=$((lines + 1))
+	echo go >&5
+	until_true has_said
+	test "$2" -ne 0 || kill -TERM "$tracer"
+	wait "$tracer"
+	check "$1: the status is $2" test $? -eq "$2"
+	check "$1: the call is traced if it can be" test "$(count io.open)" -eq "$3"
+}
+has_said() { test "$(wc -l <"$tmp/said")" -ge "$lines"; }
+protections() { awk '$6 ~ /refuses$/ { print $1, $2 }' "/proc/$target/maps"; }
+if ${CC:-cc} -O1 -w -fpie -pie -rdynamic -Wl,-z,relro,-z,now -o "$tmp/refuses" "$tmp/refuses.c" -ldl; then
+	start_reading "$tmp/refuses"
+	lines=1
+	protections >"$tmp/before"
+	attach_refusing none 0 1
+	check "no refusal: standard error is empty" is_empty err
+	check "no refusal: the program's memory has its protection" test "$(protections)" = "$(cat "$tmp/before")"
+	attach_refusing close1 0 1
+	check "a page that stays writable has a message" has err \
+		': one page of its pointers to functions stays writable: .* the end of the trace tries it again$'
+	check "the end of the trace protects it" test "$(protections)" = "$(cat "$tmp/before")"
+	attach_refusing close 0 1
+	check "if the end cannot protect it, a message says so" has err 'the next trace tries it again$'
+	check "then the page is writable" test "$(protections)" != "$(cat "$tmp/before")"
+	attach_refusing none 0 1
+	check "the next trace protects it" test "$(protections)" = "$(cat "$tmp/before")"
+	check "the next trace prints no message" is_empty err
+	attach_refusing open 0 0
+	check "pointers that cannot be changed have a message" has err \
+		': [1-9][0-9]* of its pointers to functions are in memory that cannot become writable: calls through them are not traced$'
+	attach_refusing map 1 0
+	check "without memory nothing is attached, and the reason is printed" has err \
+		'its calls cannot be traced: Cannot allocate memory'
+	attach_refusing none 0 1
+	check "after each refusal the process can be traced" is_empty err
+	end_reading "a process that refuses"
+fi
+
 # Children are recorded on request only. Otherwise a line counts them.
 mkfifo "$tmp/lines"
 start sh -c 'while read -r line; do (:); echo "$line" >>"$1"; done <"$0"' "$tmp/lines" "$tmp/answers"

@@ -248,6 +248,24 @@ static void say_unwritable(pid_t pid, int err)
 	    (int)pid, (int)pid, say_strerror(err));
 }
 
+/* Prints which pointers of the process the shim could not change, and which memory not protect. */
+static void say_slots(const struct work *work, int64_t value)
+{
+	const bool is_attach = !strcmp(work->symbol, ATTACH);
+
+	if (!is_attach && strcmp(work->symbol, DETACH))
+		return;
+	if (SHIM_SLOTS_LEFT(value))
+		say("process %d: %ld of its pointers to functions are in memory that cannot become "
+		    "writable: calls through them %s", (int)work->pid,
+		    (long)SHIM_SLOTS_LEFT(value), is_attach ? "are not traced" :
+		    "still pass through the library; the end of another trace restores them");
+	if (value & SHIM_SLOTS_OPEN)
+		say("process %d: one page of its pointers to functions stays writable: the system "
+		    "refuses to protect it again; the %s trace tries it again", (int)work->pid,
+		    is_attach ? "end of the" : "next");
+}
+
 /*
  * Prints why a call failed, unless the caller must try the call again or the process has ended. The
  * function runs in the child.
@@ -263,6 +281,7 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 		if (result->value >= 0) {
 			if (work->value)
 				*work->value = result->value;
+			say_slots(work, result->value);
 			return PROGRESS_DONE;
 		}
 		/* another thread of the process redirects or restores calls at this moment */
