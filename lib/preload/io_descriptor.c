@@ -220,6 +220,19 @@ SHIM_WRAPPER int mprotect(void *address, size_t size, int protection)
 		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
 }
 
-/* MADV_DONTNEED and MADV_FREE give memory back to the kernel. */
-SHIM_INT(madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
-	 (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())
+/*
+ * MADV_DONTNEED and MADV_FREE give memory back to the kernel. Some values make the memory
+ * unreadable.
+ */
+SHIM_NEXT(madvise, shim_no_number);
+SHIM_WRAPPED(madvise, ALLOC_MADVISE);
+SHIM_WRAPPER int madvise(void *address, size_t size, int advice)
+{
+	if (shim_advice_hides(advice))
+		shim_forget_known(address, size);
+	if (!shim_on_alone(ALLOC_MADVISE))
+		return next(madvise)(address, size, advice);
+	SHIM_TRACE(int, ALLOC_MADVISE, next(madvise)(address, size, advice),
+		   result == -1 ? errno : 0, (advice),
+		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
+}

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /*
@@ -159,4 +162,53 @@ void shim_forget_known(const void *from, size_t bytes)
 		    begin < atomic_load_explicit(&ranges[i].end, memory_order_relaxed))
 			atomic_store_explicit(&ranges[i].end, ranges[i].begin,
 					      memory_order_relaxed);
+}
+
+/* Both values are newer than many headers. */
+bool shim_advice_hides(int advice)
+{
+	return advice == 100 /* MADV_HWPOISON */ || advice == 102 /* MADV_GUARD_INSTALL */;
+}
+
+/*
+ * The conditions are those of the wrappers of mmap() and its relatives. brk(2) may lower the break,
+ * and sbrk(0) does not know that. shmat(2) with SHM_REMAP replaces memory, up to an end that is not
+ * an argument, so all that is behind the address is forgotten.
+ */
+void shim_forget_by_call(long number, long a, long b, long c, long d, long e)
+{
+	const void *at = (const void *)a;
+	const size_t bytes = (size_t)b;
+
+	switch (number) {
+	case SYS_mmap:
+		if ((d & MAP_FIXED) && !(c & PROT_READ))
+			shim_forget_known(at, bytes);
+		break;
+	case SYS_mprotect:
+		if (!(c & PROT_READ))
+			shim_forget_known(at, bytes);
+		break;
+	case SYS_munmap:
+	case SYS_pkey_mprotect:
+		shim_forget_known(at, bytes);
+		break;
+	case SYS_mremap:
+		shim_forget_known(at, bytes);
+		if (d & MREMAP_FIXED)
+			shim_forget_known((const void *)e, (size_t)c);
+		break;
+	case SYS_madvise:
+		if (shim_advice_hides((int)c))
+			shim_forget_known(at, bytes);
+		break;
+	case SYS_brk:
+		if (a && (uintptr_t)a < (uintptr_t)sbrk(0))
+			shim_forget_known(at, (uintptr_t)sbrk(0) - (uintptr_t)a);
+		break;
+	case SYS_shmat:
+		if (c & SHM_REMAP)
+			shim_forget_known((const void *)b, SIZE_MAX);
+		break;
+	}
 }

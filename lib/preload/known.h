@@ -39,4 +39,13 @@ bool shim_is_lasting(const void *address);
  */
 void shim_forget_known(const void *address, size_t bytes);
 
+/* Returns whether madvise(2) with this value makes memory unreadable. */
+bool shim_advice_hides(int advice);
+
+/*
+ * Does the same as shim_forget_known() before a system call that the program makes by syscall(2),
+ * if the call may unmap memory or make it unreadable. The arguments are those of the call.
+ */
+void shim_forget_by_call(long number, long a, long b, long c, long d, long e);
+
 #endif

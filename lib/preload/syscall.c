@@ -6,7 +6,8 @@
  * openat2(2), close_range(2), pidfd_open(2), pidfd_getfd(2) and pidfd_send_signal(2), for which
  * many versions of the C library have no function; futex(2), for which no version has a function;
  * and calls that make children (process_clone.c, process_vfork.c). unshare(2) and setns(2) are
- * handled as by their wrappers (process_unshare.c). All other system calls are passed on and not
+ * handled as by their wrappers (process_unshare.c). Before calls that may unmap memory or make it
+ * unreadable, the shim forgets this memory (known.h). All other system calls are passed on and not
  * traced.
  */
 #include <linux/futex.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/io.h"
+#include "preload/known.h"
 #include "preload/process.h"
 #include "preload/seccomp.h"
 #include "preload/shim.h"
@@ -192,6 +194,7 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return shim_unshare((int)a);
 	if (number == SYS_setns)
 		return shim_setns((int)a, (int)b);
+	shim_forget_by_call(number, a, b, c, d, e);
 	change = shim_change_of(number, a, b, c);
 	shim_before_change(&change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
@@ -235,6 +238,15 @@ __asm__(
 	"	je shim_syscall\n"
 	"	cmpq $58, %rdi\n" /* SYS_vfork */
 	"	je shim_vfork\n"
+	"	leaq -9(%rdi), %rax\n" /* SYS_mmap, SYS_mprotect, SYS_munmap, SYS_brk */
+	"	cmpq $3, %rax\n"
+	"	jbe shim_syscall\n"
+	"	cmpq $25, %rdi\n" /* SYS_mremap */
+	"	je shim_syscall\n"
+	"	cmpq $28, %rdi\n" /* SYS_madvise */
+	"	je shim_syscall\n"
+	"	cmpq $30, %rdi\n" /* SYS_shmat */
+	"	je shim_syscall\n"
 	"	cmpq $157, %rdi\n" /* SYS_prctl */
 	"	je shim_syscall\n"
 	"	cmpq $202, %rdi\n" /* SYS_futex */
@@ -244,6 +256,8 @@ __asm__(
 	"	cmpq $308, %rdi\n" /* SYS_setns */
 	"	je shim_syscall\n"
 	"	cmpq $317, %rdi\n" /* SYS_seccomp */
+	"	je shim_syscall\n"
+	"	cmpq $329, %rdi\n" /* SYS_pkey_mprotect */
 	"	je shim_syscall\n"
 	"	cmpq $424, %rdi\n" /* SYS_pidfd_send_signal */
 	"	je shim_syscall\n"
@@ -342,6 +356,19 @@ __asm__(
 	"	hint #34\n" /* bti c */
 	"	cmp x0, #220\n" /* SYS_clone */
 	"	b.eq 4f\n"
+	"	sub x16, x0, #214\n" /* SYS_brk, SYS_munmap, SYS_mremap */
+	"	cmp x16, #2\n"
+	"	b.ls 1f\n"
+	"	cmp x0, #222\n" /* SYS_mmap */
+	"	b.eq 1f\n"
+	"	cmp x0, #226\n" /* SYS_mprotect */
+	"	b.eq 1f\n"
+	"	cmp x0, #233\n" /* SYS_madvise */
+	"	b.eq 1f\n"
+	"	cmp x0, #196\n" /* SYS_shmat */
+	"	b.eq 1f\n"
+	"	cmp x0, #288\n" /* SYS_pkey_mprotect */
+	"	b.eq 1f\n"
 	"	cmp x0, #167\n" /* SYS_prctl */
 	"	b.eq 1f\n"
 	"	cmp x0, #98\n" /* SYS_futex */

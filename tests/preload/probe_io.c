@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -162,11 +168,94 @@ static int io_endless_path(int argc, char **argv)
 	return 0;
 }
 
+/* Whole pages of a segment, with other pages of the segment on both sides. */
+static _Alignas(4096) char segment[3][4096] = { "segment", "segment", "segment" };
+
+/* Each call has a pointer to an unreadable page. It fails with EFAULT, as without the shim. */
+static void pass_unreadable(char *page)
+{
+	struct sock_fprog filter = { 1, (struct sock_filter *)(uintptr_t)page };
+
+	MUST(syscall(SYS_openat2, AT_FDCWD, page, page, 24L) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_openat2, AT_FDCWD, "/", page, 24L) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_openat, AT_FDCWD, page, O_RDONLY) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_futex, page, 0L, 0L, NULL) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_clone3, page, 88L) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_prctl, PR_SET_NAME, page) == -1 && errno == EFAULT);
+	MUST(open(page, O_RDONLY) == -1 && errno == EFAULT);
+	MUST(open(page + 100, O_RDONLY | O_CREAT, 0600) == -1 && errno == EFAULT);
+	MUST(fopen(page, "r") == NULL && errno == EFAULT);
+	MUST(connect(0, (struct sockaddr *)page, 16) == -1);
+	MUST(syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0);
+	MUST(syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == -1 &&
+	     errno == EFAULT);
+	MUST(syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, page) == -1 &&
+	     errno == EFAULT);
+	MUST(syscall(SYS_seccomp, 1L, 0L, page) == -1 && errno == EFAULT);
+}
+
+/*
+ * io-unreadable NUMBER: a page of the heap or of a segment becomes unreadable by a system call that
+ * the program makes itself. Each case has a process of its own, because the shim then no longer
+ * knows the heap or segment.
+ */
+static int io_unreadable(int argc, char **argv)
+{
+	const int number = argc ? atoi(argv[0]) : -1;
+	const bool is_segment = number & 1;
+	void *other = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page = segment[1];
+	void *break_;
+
+	free(malloc(1000)); /* fopen() then needs no other break */
+	break_ = sbrk(0);
+	if (!is_segment) {
+		page = (char *)(((uintptr_t)sbrk(4 * 4096) + 4095) & ~(uintptr_t)4095);
+		strcpy(page, "heap");
+	}
+	MUST(other != MAP_FAILED && break_ != (void *)-1);
+	switch (number / 2) {
+	case 0:
+		MUST(syscall(SYS_mprotect, page, 4096L, (long)PROT_NONE) == 0);
+		break;
+	case 1:
+		MUST(syscall(SYS_munmap, page, 4096L) == 0);
+		break;
+	case 2:
+		MUST(syscall(SYS_mmap, page, 4096L, (long)PROT_NONE,
+			     (long)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED), -1L, 0L) ==
+		     (long)page);
+		break;
+	case 3:
+		MUST(syscall(SYS_mremap, page, 4096L, 4096L,
+			     (long)(MREMAP_MAYMOVE | MREMAP_FIXED), other) == (long)other);
+		break;
+	case 4:
+		/* MADV_GUARD_INSTALL, since Linux 6.13 */
+		if (syscall(SYS_madvise, page, 4096L, 102L) == -1)
+			return 77;
+		break;
+	case 5:
+		if (madvise(page, 4096, 102) == -1)
+			return 77;
+		break;
+	case 6:
+		MUST(!is_segment && syscall(SYS_brk, break_) == (long)break_);
+		page += 2 * 4096;
+		break;
+	default:
+		return 2;
+	}
+	pass_unreadable(page);
+	return 0;
+}
+
 const struct probe probes_io[] = {
 	{ "io", io },
 	{ "io-variants", io_variants },
 	{ "io-streams", io_streams },
 	{ "io-long-path", io_long_path },
 	{ "io-endless-path", io_endless_path },
+	{ "io-unreadable", io_unreadable },
 	{ 0 }
 };

@@ -67,4 +67,17 @@ shim io "$probe" io-endless-path
 check "a path without an end is an error as without the shim" exits 0
 check "a path that is too long for the kernel is truncated" shows 'io.(open|fopen) .* error=36 .*path=\.\.\.x{400,}$' 2
 
+# Pointers to pages that the program has made unreadable by its own system calls.
+for number in 0 1 2 3 4 5 6 7 8 9 10 11 12; do
+	"$probe" io-unreadable $number
+	case $? in
+	0) ;;
+	77) continue ;;
+	*) check "unreadable memory $number: the program works without the shim" false ;;
+	esac
+	shim io "$probe" io-unreadable $number
+	check "unreadable memory $number: each call fails as without the shim" exits 0
+	check "unreadable memory $number: the calls are recorded" shows 'io.open .* error=14 ' 4
+done
+
 finish
