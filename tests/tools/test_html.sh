@@ -232,6 +232,52 @@ done
 run 0 plot "$tmp/named.log" -o "$tmp/named.svg"
 check "the picture has them, too" test "$(grep -c '>helper  70 / 71<\|>serv&lt;er  70 / 70<\|>70 / 72<' "$tmp/named.svg")" -eq 3
 
+# A thread removes its name at its end. The kernel and destructors have later events of it. The next thread
+# with its pthread_t has no name.
+cat >"$tmp/ended.txt" <<-'END'
+	type thread.begin
+	type thread.end
+	type sched.exit u32 cpu
+	thread.begin 70 71 1000 @thread=0x7f00
+	named thread 70 0x7f00 1100 worker
+	thread.end 70 71 2000 @thread=0x7f00
+	named thread 70 0x7f00 2001 ""
+	sched.exit 70 71 2500 @thread=0x7f00 1
+	thread.begin 70 72 3000 @thread=0x7f00
+	thread.end 70 72 4000 @thread=0x7f00
+	sched.exit 70 72 4500 @thread=0x7f00 1
+END
+"$compose" "$tmp/ended.log" <"$tmp/ended.txt" || exit 99
+run 0 html "$tmp/ended.log" -o "$tmp/ended.html"
+for name in '"tid":71,"lanes":0,"name":"worker"' '"tid":72,"lanes":0,"name":""'; do
+	check "ended threads: the page has $name" grep -q -F "$name" "$tmp/ended.html"
+done
+run 0 stat "$tmp/ended.log"
+check "stat: an ended thread has its name" grep -q ' 71  "worker"$' "$tmp/out"
+check "stat: the next thread has not" grep -q ' 72$' "$tmp/out"
+run 0 convert --to chrome "$tmp/ended.log" -o "$tmp/ended.json"
+check "chrome: an ended thread has its name" grep -q '"thread_name","pid":70,"tid":71,"args":{"name":"worker"}' \
+	"$tmp/ended.json"
+check "chrome: the next thread has not" test "$(grep -c worker "$tmp/ended.json")" -eq 1
+
+# A span is below the spans that contain it, also if another span delayed the lane of one of them. Spans
+# that overlap in a chain share two lanes.
+cat >"$tmp/nested.txt" <<-'END'
+	type a ns time
+	a 1 1 10000000 9000000
+	a 1 1 50000000 45000000
+	a 1 1 20000000 9000000
+	a 1 1 40000000 5000000
+	a 1 2 20000000 15000000
+	a 1 2 30000000 15000000
+	a 1 2 40000000 15000000
+	a 1 2 50000000 15000000
+END
+"$compose" "$tmp/nested.log" <"$tmp/nested.txt" || exit 99
+run 0 html --force "$tmp/nested.log" -o "$tmp/nested.html"
+check "nested spans have three lanes" grep -q '"tid":1,"lanes":3,' "$tmp/nested.html"
+check "a chain of overlapping spans has two" grep -q '"tid":2,"lanes":2,' "$tmp/nested.html"
+
 # More threads than rows.
 awk 'BEGIN { print "type a"; for (i = 0; i < 2000; i++) print "a 1", i % 700 + 1, i * 1000 }' | "$compose" "$tmp/threads.log"
 run 0 html --force "$tmp/threads.log" -o "$tmp/x.html"

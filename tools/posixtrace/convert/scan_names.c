@@ -25,6 +25,7 @@ struct named {
 	uint32_t pid, tid;     /* if tid and handle are 0, the entry is for a process */
 	uint64_t handle;       /* the latest handle that an event of the thread had */
 	int64_t last_ns;       /* the time of the last event of the thread or process */
+	struct thread_life life;
 	char *name;            /* name from the converted input or an event; NULL: none */
 };
 
@@ -110,6 +111,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	    event->pid == names->pid && event->thread == names->handle &&
 	    !program_is_in_event(event->type->name)) {
 		names->named[names->thread - 1].last_ns = event->time_ns;
+		thread_life_event(&names->named[names->thread - 1].life, event->type->name,
+				  event->time_ns);
 		names->named[names->process - 1].last_ns = event->time_ns;
 		return 0;
 	}
@@ -119,13 +122,14 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->thread = names->process = 0;
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
-	 * At the end of the reading, a search finds the name that the thread had at the time of its
+	 * At the end of the reading, a search finds the name that the thread had at its end or its
 	 * last event. This name describes the thread better than its earlier names. The search uses
 	 * the latest handle, because an earlier handle may belong to another thread at that time.
 	 */
 	if (named) {
 		named->handle = event->thread;
 		named->last_ns = event->time_ns;
+		thread_life_event(&named->life, event->type->name, event->time_ns);
 		names->thread = (size_t)(named - names->named) + 1;
 	}
 	if (!err && event->pid)
@@ -199,7 +203,7 @@ static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 
 	for (size_t i = 0; i < flow->object_logs; i++) {
 		if (!thread_name_find(flow->objects[i], (pid_t)thread->pid, thread->handle,
-				      thread->last_ns, &object))
+				      thread_life_name_ns(&thread->life, thread->last_ns), &object))
 			continue;
 		snprintf(name, PROGRAM_NAME_BYTES, "%s", object.name);
 		return true;

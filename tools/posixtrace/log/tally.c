@@ -113,6 +113,7 @@ static int count_event(struct tally *tally, struct logfile *log,
 	add_event(&tally->total, event);
 	add_event(&type->count, event);
 	add_event(&thread->count, event);
+	thread_life_event(&thread->life, type->type->name, event->time_ns);
 	counters_event(&type->counters, type->type, event);
 	tally->gaps += (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	return 0;
@@ -177,6 +178,7 @@ int tally_add(struct tally *tally, const struct tally *part)
 		if (!thread)
 			return ENOMEM;
 		add_count(&thread->count, &part->thread[i].count);
+		thread_life_add(&thread->life, &part->thread[i].life);
 	}
 	add_count(&tally->total, &part->total);
 	return 0;
@@ -360,12 +362,13 @@ int tally_join(struct tally *to, const struct tally *from)
 	for (size_t i = 0; !err && i < from->threads; i++) {
 		struct tally_thread *thread = find_thread(to, &from->thread[i].id);
 
-		if (!thread)
+		if (!thread) {
 			err = ENOMEM;
-		else
-			add_count(&thread->count, &from->thread[i].count);
-		if (thread)
-			equation_add(&thread->ledger, &from->thread[i].ledger);
+			break;
+		}
+		add_count(&thread->count, &from->thread[i].count);
+		thread_life_add(&thread->life, &from->thread[i].life);
+		equation_add(&thread->ledger, &from->thread[i].ledger);
 	}
 	if (!err) {
 		add_count(&to->total, &from->total);

@@ -11,6 +11,7 @@
 #include "log/counters.h"
 #include "log/groups.h"
 #include "log/logfile.h"
+#include "log/thread_name.h"
 
 struct tally_count {
 	uint64_t events;
@@ -30,6 +31,7 @@ struct tally_type {
 struct tally_thread {
 	struct posix_trace_thread_np id;
 	struct tally_count count;
+	struct thread_life life;
 	struct posix_trace_ledger_np ledger;
 };
 

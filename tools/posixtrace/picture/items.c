@@ -19,10 +19,29 @@ static int by_flame(const void *a, const void *b)
 }
 
 /*
- * Puts each span on the first lane whose last span has ended. The spans are sorted by begin; of
- * spans that begin together, the longest is first. So nested spans are below one another, and spans
- * of one lane do not overlap. If all lanes are in use, the span is counted in the bins instead.
- * Returns 0 or ENOMEM.
+ * Returns the lane of a span: the first lane whose last span has ended, below all lanes with a span
+ * that contains it. PICTURE_LANES: there is no such lane. "end_ns" has the end of the last span of
+ * each lane that is in use.
+ *
+ * A span that only overlaps with another one need not be below it. Otherwise spans that overlap in
+ * a chain, such as requests that are processed at the same time, would need lane after lane.
+ */
+static unsigned find_lane(const uint64_t *end_ns, unsigned used, const struct item *span)
+{
+	unsigned below = 0;
+
+	for (unsigned lane = 0; lane < used; lane++)
+		if (end_ns[lane] > span->ns && end_ns[lane] >= span->ns + span->value)
+			below = lane + 1;
+	while (below < used && end_ns[below] > span->ns)
+		below++;
+	return below;
+}
+
+/*
+ * Puts each span on a lane. The spans are sorted by begin; of spans that begin together, the
+ * longest is first. So nested spans are below one another, and spans of one lane do not overlap. If
+ * there is no lane for a span, it is counted in the bins instead. Returns 0 or ENOMEM.
  */
 static int assign_lanes(struct picture *picture)
 {
@@ -42,13 +61,12 @@ static int assign_lanes(struct picture *picture)
 			.begin_ns = item.ns, .time_ns = item.value,
 			.row = item.row, .series = item.kind,
 		};
-		unsigned lane = 0;
+		unsigned lane;
 
 		if (item.row != row)
 			used = 0;
 		row = item.row;
-		while (lane < used && end_ns[lane] > item.ns)
-			lane++;
+		lane = find_lane(end_ns, used, &item);
 		picture->lane[i] = (unsigned char)lane;
 		if (lane == PICTURE_LANES) {
 			pyramid_crowded(picture, &span);

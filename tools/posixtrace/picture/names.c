@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log/thread_name.h"
 #include "picture/picture.h"
 
 /* greatest number of ancestors whose program is searched; bounds the recursion */
@@ -32,15 +31,15 @@ void rows_program(struct picture_log *log, struct picture_row *row, const struct
 
 /*
  * Stores the name that the program has set for the thread. Returns false if the log has no such
- * name. The function searches the name that was valid at the thread's last event, because the
- * pthread_t may later belong to another thread.
+ * name. The function searches the name that was valid at the thread's end or last event, because
+ * the pthread_t may later belong to another thread.
  */
 static bool thread_name(const struct picture *picture, struct picture_row *row)
 {
 	struct posix_trace_object_np object;
 
-	if (!thread_name_find(picture->log[row->log].log.trid, row->pid, row->thread, row->last_ns,
-			      &object))
+	if (!thread_name_find(picture->log[row->log].log.trid, row->pid, row->thread,
+			      thread_life_name_ns(&row->life, row->last_ns), &object))
 		return false;
 	memcpy(row->name, object.name, sizeof(row->name));
 	return true;

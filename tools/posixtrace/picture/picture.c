@@ -171,8 +171,8 @@ static const struct plan *plan_of(const struct picture *picture, const struct re
 }
 
 /*
- * First reading: counts an event. The row keeps the time of its last event, because the name of the
- * thread is later searched for this time.
+ * First reading: counts an event. The row keeps the time of its last event and of the thread's end,
+ * because the name of the thread is later searched for one of them.
  */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {
@@ -182,6 +182,7 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 	row->points++;
 	row->thread = (uint64_t)reading->event.info.posix_thread_id;
 	row->last_ns = reading->event.time_ns;
+	thread_life_event(&row->life, reading->type->name, reading->event.time_ns);
 	rows_program(&picture->log[picture_current(picture)], row, reading->type, &reading->event);
 	picture->type[type->type].count++;
 	if (type->has_state && states_has_change(plan_of(picture, reading)))

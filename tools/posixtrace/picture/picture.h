@@ -27,6 +27,7 @@
 #include "choose/reading.h"
 #include "log/gaps.h"
 #include "log/program.h"
+#include "log/thread_name.h"
 #include "picture/curves.h"
 #include "picture/details.h"
 #include "picture/flames.h"
@@ -95,6 +96,7 @@ struct picture_row {
 	unsigned lanes;
 	uint64_t thread;           /* the thread's pthread_t; last_ns: the time of its last event */
 	int64_t last_ns;
+	struct thread_life life;
 	/* the name of the thread, or else the name of the program, or else "" */
 	char name[PROGRAM_NAME_BYTES];
 	size_t index;              /* the row's place in the order of process and thread */

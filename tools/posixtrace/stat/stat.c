@@ -34,7 +34,7 @@ const char *stat_thread_name(const struct stat_report *report, const struct tall
 
 	if (!report->log->has_objects ||
 	    !thread_name_find(report->log->trid, thread->id.pid, (uint64_t)thread->id.thread,
-			      thread->count.last_ns, &object))
+			      thread_life_name_ns(&thread->life, thread->count.last_ns), &object))
 		return NULL;
 	return object.name;
 }

@@ -70,7 +70,7 @@ bool stat_find_reason(const struct stat_report *report, struct stat_reason *reas
 double stat_rate(const struct tally *tally, const struct tally_count *count);
 
 /*
- * Returns the name that the log has for a thread at the time of the thread's last event, or NULL if
+ * Returns the name that the log has for a thread at the time of its end or last event, or NULL if
  * there is none. The text is valid until the next call.
  */
 const char *stat_thread_name(const struct stat_report *report, const struct tally_thread *thread);
