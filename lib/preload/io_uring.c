@@ -87,8 +87,18 @@ struct io_uring {
 /* For each ring, the next answer without an event. The address of its tail identifies a ring. */
 static struct {
 	_Atomic(const unsigned *) ring; /* NULL: the place is free */
-	_Atomic unsigned next;          /* only grows, modulo 2^32, as the tail does */
+	/*
+	 * The upper half counts the rings that have left this place. The lower half is the next
+	 * answer; it only grows, modulo 2^32, as the tail does. Another ring may later have the
+	 * same address and the same place, but never the same upper half.
+	 */
+	_Atomic uint64_t next;
+	/* true if the kernel does not copy from the memory of the ring (DESIGN 6) */
+	atomic_bool is_refused;
 } rings[RINGS];
+
+#define LEFT_ONE         (UINT64_C(1) << 32)
+#define WITHOUT_NEXT(at) ((at) & ~(LEFT_ONE - 1))
 
 /* The numbers of io.uring. */
 struct counts {
@@ -320,8 +330,14 @@ static int place_of(const struct io_uring *of)
 		if (!there && atomic_compare_exchange_strong_explicit(
 				      &rings[i].ring, &there, ring, memory_order_acq_rel,
 				      memory_order_acquire)) {
-			atomic_store_explicit(&rings[i].next, *of->completions.kernel.head,
-					      memory_order_relaxed);
+			/* Only the thread that has claimed the place changes the upper half. */
+			atomic_store_explicit(
+				&rings[i].next,
+				WITHOUT_NEXT(atomic_load_explicit(&rings[i].next,
+								  memory_order_relaxed)) |
+					*of->completions.kernel.head,
+				memory_order_relaxed);
+			atomic_store_explicit(&rings[i].is_refused, false, memory_order_relaxed);
 			return i;
 		}
 		if (there == ring)
@@ -332,14 +348,17 @@ static int place_of(const struct io_uring *of)
 
 /*
  * Frees the place of a ring in `rings`. Another ring may later be at the same address, and the
- * answers of that ring are counted from 0 again.
+ * answers of that ring are counted from 0 again. The count of rings grows before the place is free.
+ * So a thread that sees another ring at this place also sees another count.
  */
 static void io_uring_forget(const struct io_uring *ring)
 {
 	for (int i = 0; i < RINGS; i++)
 		if (atomic_load_explicit(&rings[i].ring, memory_order_relaxed) ==
-		    ring->completions.kernel.tail)
+		    ring->completions.kernel.tail) {
+			atomic_fetch_add_explicit(&rings[i].next, LEFT_ONE, memory_order_relaxed);
 			atomic_store_explicit(&rings[i].ring, NULL, memory_order_release);
+		}
 }
 
 /*
@@ -387,6 +406,7 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
  */
 struct answers {
 	int fd, place; /* place: index into `rings`; -1: there are too many rings */
+	uint64_t left; /* the upper half of rings[place].next */
 	unsigned shift, mask;
 	const unsigned *tail;
 	const struct answer *answers;
@@ -394,7 +414,11 @@ struct answers {
 
 static struct answers answers_of(const struct io_uring *ring)
 {
-	return (struct answers){ .fd = ring->fd, .place = place_of(ring),
+	const int place = place_of(ring);
+	const uint64_t next = place < 0 ? 0 : atomic_load_explicit(&rings[place].next,
+								  memory_order_relaxed);
+
+	return (struct answers){ .fd = ring->fd, .place = place, .left = WITHOUT_NEXT(next),
 				 .shift = ring->flags & LARGE_ANSWERS ? 1 : 0,
 				 .mask = *ring->completions.kernel.mask,
 				 .tail = ring->completions.kernel.tail,
@@ -418,16 +442,27 @@ static void put_answer(int ring, const struct answer *from, const void *caller)
 
 /*
  * Copies memory of a ring that another thread may have ended. Returns false if the copy is not
- * possible, or if the ring has ended: its memory and its place may belong to something else now.
- * The thread that ends a ring frees its place before the memory is unmapped. So if the ring still
- * has the place after the copy, the copy was made from the ring.
+ * possible, or if the ring has ended: its memory and its place may belong to something else now,
+ * also to another ring. The thread that ends a ring frees its place before the memory is unmapped.
+ * So if the ring still has the place after the copy, the copy was made from the ring. If the ring
+ * exists and the kernel has refused the copy, it refuses each further copy: they are not tried.
  */
 static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct answers *of)
 {
-	if (!shim_copy_shared(to, from, bytes))
+	__typeof__(rings[0]) *place = &rings[of->place];
+	bool is_copied;
+
+	if (atomic_load_explicit(&place->is_refused, memory_order_relaxed))
 		return false;
+	is_copied = shim_copy_shared(to, from, bytes);
 	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&rings[of->place].ring, memory_order_relaxed) == of->tail;
+	/* The acquire pairs with the release or exchange that stored the ring. */
+	if (atomic_load_explicit(&place->ring, memory_order_acquire) != of->tail ||
+	    WITHOUT_NEXT(atomic_load_explicit(&place->next, memory_order_relaxed)) != of->left)
+		return false;
+	if (!is_copied)
+		atomic_store_explicit(&place->is_refused, true, memory_order_relaxed);
+	return is_copied;
 }
 
 /*
@@ -447,7 +482,8 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 			const void *caller)
 {
 	struct answer copy[COPIED];
-	unsigned tail, before, next;
+	unsigned tail, next;
+	uint64_t before;
 
 	/*
 	 * There are too many rings. There are no events for the answers of this ring, but there are
@@ -455,7 +491,11 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 	 */
 	if (of->place < 0)
 		return;
-	before = next = atomic_load_explicit(&rings[of->place].next, memory_order_relaxed);
+	before = atomic_load_explicit(&rings[of->place].next, memory_order_relaxed);
+	next = (unsigned)before;
+	/* The ring has ended before this call. Another ring may have its place. */
+	if (WITHOUT_NEXT(before) != of->left)
+		return;
 	/*
 	 * The kernel writes the answers before it stores the tail, so the tail is loaded first: by
 	 * an acquire, or before the fence of copy_of_ring().
@@ -465,9 +505,10 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 	else if (!copy_of_ring(&tail, of->tail, sizeof tail, of))
 		return;
 	/* If another thread has read the same answers since, that thread records them. */
-	if (tail == before ||
-	    !atomic_compare_exchange_strong_explicit(&rings[of->place].next, &before, tail,
-						     memory_order_relaxed, memory_order_relaxed))
+	if (tail == next ||
+	    !atomic_compare_exchange_strong_explicit(&rings[of->place].next, &before,
+						     of->left | tail, memory_order_relaxed,
+						     memory_order_relaxed))
 		return;
 	/* The ring has mask + 1 places: older answers have been overwritten. */
 	if (tail - next > of->mask + 1) {

@@ -134,6 +134,47 @@ check "with threads: none is unseen" shows 'io.uring .* unseen=[1-9]' 0
 check "with threads: the answers of one ring" \
 	shows 'io.uring_complete .*result=1 error=0 flags=0x0 user_data=0x40' 40
 
+# A kernel before Linux 6.10 does not copy from the memory of a ring. The program defines syscall(), by
+# which the shim copies. Each ring has one copy that fails; later calls record its answers.
+cat - "$tmp/ring.c" >"$tmp/refused.c" <<'EOT'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+static int copies;
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	long args[6];
+	va_list list;
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_process_vm_readv) {
+		copies++;
+		errno = EFAULT;
+		return -1;
+	}
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+__attribute__((destructor)) static void print_copies(void) { printf("%d copies\n", copies); }
+EOT
+if ${CC:-cc} -pthread -rdynamic -o "$tmp/refused" "$tmp/refused.c" -luring -ldl; then
+	RING_THREAD=1
+	export RING_THREAD
+	shim io "$tmp/refused"
+	unset RING_THREAD
+	check "refused copies: the program works" exits 0
+	check "refused copies: one for each ring" has out '^[1-3] copies$'
+	check "refused copies: each answer but those of the last call" shows 'io.uring_complete ' 194
+	check "refused copies: none is unseen" shows 'io.uring .* unseen=[1-9]' 0
+fi
+
 # A ring has the name of its kind, and operations have names.
 run 0 record -q -o "$log.2" -e 'io.*' -- "$tmp/ring"
 run 0 dump "$log.2"
