@@ -123,16 +123,16 @@ static shim_start_data _Atomic int has_begun;
 static shim_start_data _Atomic uint64_t lost_unnamed, lost_holds;
 static _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
 /*
- * The first calls of the family alloc before the shim knows the ranges of addresses of the two
- * libraries (shim_own). Some of these calls are made by the constructor of libposixtrace, and are
- * no losses.
+ * The callers of the family alloc before the shim knows the ranges of addresses of the two
+ * libraries (shim_own), with the numbers of their calls. Some of these calls are made by the
+ * constructor of libposixtrace, and are no losses. The calls of further callers count as losses.
  */
-#define EARLY_CALLS 32u
+#define EARLY_CALLERS 32u
+#define EARLY_TYPE    52 /* the type is in the bits above all addresses of a process */
 static struct {
-	const void *caller;
-	enum shim_type type;
-} early_calls[EARLY_CALLS];
-static _Atomic unsigned early_count;
+	_Atomic uintptr_t key; /* the caller and the type; 0: the entry is free */
+	_Atomic uint64_t calls;
+} early_callers[EARLY_CALLERS];
 /* The options are read once, when the types are chosen. The session uses them later. */
 static shim_start_data struct shim_options options;
 
@@ -238,12 +238,17 @@ static bool is_off(void)
 /* Subtracts early calls of the family alloc that the libraries made. Their ranges are known now. */
 static void discount_own_calls(void)
 {
-	const unsigned calls = atomic_load_explicit(&early_count, memory_order_relaxed);
+	for (unsigned i = 0; i < EARLY_CALLERS; i++) {
+		const uintptr_t key = atomic_load_explicit(&early_callers[i].key,
+							   memory_order_relaxed);
+		const uintptr_t caller = key & (((uintptr_t)1 << EARLY_TYPE) - 1);
 
-	for (unsigned i = 0; i < calls && i < EARLY_CALLS; i++)
-		if (shim_is_own(early_calls[i].caller))
-			atomic_fetch_sub_explicit(&lost_early[early_calls[i].type], 1,
+		if (shim_is_own((const void *)caller))
+			atomic_fetch_sub_explicit(&lost_early[key >> EARLY_TYPE],
+						  atomic_load_explicit(&early_callers[i].calls,
+								       memory_order_relaxed),
 						  memory_order_relaxed);
+	}
 }
 
 /* Chooses the types by the environment. */
@@ -345,6 +350,24 @@ void shim_some_are_blind(void)
 						memory_order_release, memory_order_relaxed);
 }
 
+/* Notes a caller for discount_own_calls(). A program has few such callers. */
+static void note_early_caller(enum shim_type type, const void *caller)
+{
+	const uintptr_t key = (uintptr_t)caller | (uintptr_t)type << EARLY_TYPE;
+
+	for (unsigned i = 0; i < EARLY_CALLERS; i++) {
+		uintptr_t there = 0;
+
+		if (!atomic_compare_exchange_strong_explicit(&early_callers[i].key, &there, key,
+							     memory_order_relaxed,
+							     memory_order_relaxed) &&
+		    there != key)
+			continue;
+		atomic_fetch_add_explicit(&early_callers[i].calls, 1, memory_order_relaxed);
+		return;
+	}
+}
+
 /*
  * Handles a call before the shim has started. Returns whether to trace the call. libposixtrace's
  * own constructor calls wrappers, too; these calls do not belong to the program.
@@ -358,15 +381,8 @@ static bool early_call(enum shim_type type, const void *caller)
 	if (shim_family_of(type) == FAMILY_ALLOC) {
 		if (shim_is_own(caller))
 			return false;
-		if (!shim_own[1].bytes) {
-			const unsigned i = atomic_fetch_add_explicit(&early_count, 1,
-								     memory_order_relaxed);
-
-			if (i < EARLY_CALLS) {
-				early_calls[i].type = type;
-				early_calls[i].caller = caller;
-			}
-		}
+		if (!shim_own[1].bytes)
+			note_early_caller(type, caller);
 	} else {
 		note_ranges();
 		if (shim_is_own(caller))

@@ -274,4 +274,30 @@ POSIXTRACE=off recorded all "$probe" syncs
 check "POSIXTRACE=off: only the recorder's event of the end is there" shows posixtrace_ended 1
 check "POSIXTRACE=off: nothing is traced" shows . 1
 
+# A library whose constructor runs before that of libposixtrace makes 0 or 100 allocations. All of them
+# are counted, and none that libposixtrace makes after them.
+cat >"$tmp/first.c" <<'C'
+#include <stdlib.h>
+void first(void) {}
+__attribute__((constructor)) static void start(void)
+{
+	void *volatile memory;
+	for (int i = atoi(getenv("FIRST")); i > 0; i--)
+		memory = malloc(10);
+}
+C
+if ${CC:-cc} -w -O0 -shared -fPIC -o "$tmp/libfirst.so" "$tmp/first.c" &&
+	echo 'void first(void); void second(void) { first(); }' |
+	${CC:-cc} -w -shared -fPIC -x c -o "$tmp/libsecond.so" - -x none -L"$tmp" -lfirst -Wl,-rpath,"$tmp" &&
+	echo 'void second(void); int main(void) { second(); return 0; }' |
+	${CC:-cc} -w -x c -o "$tmp/program" - -x none -L"$tmp" -lsecond -Wl,-rpath,"$tmp" -Wl,-rpath-link,"$tmp"; then
+	for FIRST in 0 100; do
+		export FIRST
+		shim alloc "$tmp/program"
+		sed -n 's/.*early_alloc=\([0-9]*\)$/\1/p' "$tmp/events" >"$tmp/first.$FIRST"
+	done
+	check "early calls of a library are counted exactly" \
+		test "$(cat "$tmp/first.100")" -eq "$(($(cat "$tmp/first.0") + 100))"
+fi
+
 finish
