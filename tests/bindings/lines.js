@@ -18,6 +18,8 @@ for (const wrong of [null, 7, new URL('file:///x.ptl')]) {
 }
 new posixtrace.Stream(process.argv[2]).start();
 for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i'),
+                     () => posixtrace.event('large', 'u8[1021] a;bytes b'),
+                     () => posixtrace.event('full', 'u8[1019] a;bytes b;str c'),
                      () => letter('\u20ac', ''), () => letter('xx', ''), () => letter('x', 7),
                      () => new posixtrace.Log(process.argv[2] + '.missing')]) {
   try {

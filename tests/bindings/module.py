@@ -13,6 +13,7 @@ import sys
 import threading
 import tracemalloc
 import types
+import warnings
 import posixtrace
 
 
@@ -31,6 +32,9 @@ fails(ValueError, posixtrace.Event, "typed", "str other")
 fails(ValueError, posixtrace.Event, "n" * 64)
 fails(ValueError, posixtrace.Span, "two words")
 fails(ValueError, posixtrace.Span, "level", 6)
+for large in "u8[1025] a", "bytes[1025] b", "u64[128] a;u8 x", "str[1024] s;str t", "u8[1021] a;bytes b":
+    fails(ValueError, posixtrace.Event, "large", large)
+posixtrace.Event("full", "u8[1019] a;bytes b;str c")
 fails(OSError, posixtrace.Log, path + ".missing")
 event("not traced, so not checked")
 assert not posixtrace.is_active()
@@ -240,8 +244,15 @@ assert inspect.isgeneratorfunction(numbers) and inspect.isasyncgenfunction(async
 assert inspect.isgeneratorfunction(makes.items) and Makes.items.__doc__ == "Documented."
 assert str(inspect.signature(makes.items)) == "(count)" and numbers().__name__ == "numbers"
 assert pickle.loads(pickle.dumps(numbers)) is numbers
-for wrong in numbers, async_numbers, makes.items:  # wrong arguments fail at the call
+for wrong in numbers, async_numbers, makes.items, waits:  # wrong arguments fail at the call
     fails(TypeError, wrong, 1, 2, 3)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    waits(1)
+    waits(2).close()
+    name_of_waits = functools.partial(waits, 3)
+    asyncio.run(asyncio.wait_for(name_of_waits(), 60))
+assert [str(warning.message) for warning in caught] == ["coroutine 'waits' was never awaited"], caught
 fails(TypeError, closes_slowly)
 assert list(makes.items(2)) == [makes, makes]
 bound = of_type(functools.partial(Makes.items.__wrapped__, makes, 3))

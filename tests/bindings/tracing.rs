@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events and spans of the crate tracing in every form: tracing subscriber|layer LOG.
+// Events and spans of the crate tracing in every form: tracing subscriber|layer LOG [backwards]. With
+// backwards, lines whose names are similar are used in the other order.
 use posixtrace::Stream;
 use posixtrace_tracing::{Layer, Subscriber};
 use tracing::field::Empty;
@@ -22,6 +23,31 @@ fn optional(number: Option<u64>) {
     info!(target: "optional", number, "first without or with a value");
 }
 
+/// Lines whose names differ only in characters that a log does not keep.
+fn similar() {
+    let lines: [fn(); 2] = [
+        || {
+            info_span!("look alike").in_scope(|| ());
+            info_span!("look_alike").in_scope(|| ());
+            info_span!("long_long_long_long_long_long_long_long_long_long_long_long_long_1")
+                .in_scope(|| ());
+        },
+        || {
+            info_span!("look=alike").in_scope(|| ());
+            info_span!("long_long_long_long_long_long_long_long_long_long_long_long_long_2")
+                .in_scope(|| ());
+        },
+    ];
+    let mut order = [0, 1];
+    if std::env::args().nth(3).is_some() {
+        order.reverse();
+    }
+    for i in order {
+        if i == 0 { info!(target: "same::line", "0") } else { info!(target: "same.line", "1") }
+        lines[i]();
+    }
+}
+
 fn all() {
     error!(target: "types", signed = -5, unsigned = 7u64, real = 2.5, is = true, text = "blank ;",
            debug = ?[1, 2], http.method = %"GET", "type" = "x",
@@ -30,14 +56,10 @@ fn all() {
     info!(target: "levels", "info");
     debug!(target: "levels", "debug");
     trace!(target: "levels", "trace");
-    info!(target: "same::line", "first"); info!(target: "same.line", "second");
-    info_span!("look alike").in_scope(|| ());
-    info_span!("look_alike").in_scope(|| ());
+    similar();
     info_span!("gr\u{fc}n=\"{x}\"", value = 1).in_scope(|| ());
     info_span!("with\0zero", value = 1).in_scope(|| ());
     info_span!("").in_scope(|| ());
-    info_span!("long_long_long_long_long_long_long_long_long_long_long_long_long_1").in_scope(|| ());
-    info_span!("long_long_long_long_long_long_long_long_long_long_long_long_long_2").in_scope(|| ());
     info!(target: "long::long::long::long::long::long::long::long::long::long::long::long::end",
           first = 0, "a_name_of_a_field_that_has_more_characters_than_a_field_can_have_1" = 1,
           "a_name_of_a_field_that_has_more_characters_than_a_field_can_have_2" = 2);

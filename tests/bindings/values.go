@@ -46,6 +46,10 @@ func main() {
 	fails(func() { typed.Record(1) })
 	_, err = posixtrace.NewEvent("typed", "str other")
 	fmt.Println(err)
+	_, err = posixtrace.NewEvent("large", "u8[1021] a;bytes b")
+	fmt.Println(err)
+	_, err = posixtrace.NewEvent("full", "u8[1019] a;bytes b;str c")
+	fmt.Println(err)
 	if err := stream.Shutdown(); err != nil {
 		log.Fatal(err)
 	}

@@ -33,6 +33,20 @@ static int parse(const char *text, struct posix_trace_schema_np *schema)
 	return posix_trace_schema_parse_np(text, schema);
 }
 
+// Returns how many bytes the fields need at least: all of their constant sizes, the count before
+// variable bytes, and the NUL of a variable string.
+static size_t least_bytes(const struct posix_trace_schema_np *schema)
+{
+	size_t bytes = 0;
+	unsigned i;
+
+	for (i = 0; i < schema->fields; i++) {
+		bytes += (size_t)schema->field[i].size * schema->field[i].count;
+		bytes += schema->field[i].type == POSIX_TRACE_TYPE_STR_NP && !schema->field[i].room;
+	}
+	return bytes;
+}
+
 // `text` has the strings and bytes of all fields, one behind the other.
 static void record(trace_event_id_t id, const struct posix_trace_schema_np *schema,
 		   const struct field *field, unsigned fields, const char *text)
@@ -145,6 +159,12 @@ func NewEvent(name, schema string) (*Event, error) {
 	if err != 0 {
 		C.free(unsafe.Pointer(event.schema))
 		return nil, fmt.Errorf("posixtrace: %s: this is not a schema: %s", name, schema)
+	}
+	// record would omit the fields for which there is no room.
+	if bytes := C.least_bytes(event.schema); bytes > C.POSIX_TRACE_FIELDS_BYTES_NP {
+		C.free(unsafe.Pointer(event.schema))
+		return nil, fmt.Errorf("posixtrace: the fields of %s need %d bytes, and an event has %d",
+			name, int(bytes), int(C.POSIX_TRACE_FIELDS_BYTES_NP))
 	}
 	err = C.posix_trace_eventid_open(cname, &event.id)
 	if err == 0 && schema != "" && event.id != C.POSIX_TRACE_UNNAMED_USEREVENT {

@@ -104,6 +104,23 @@ static void free_event(napi_env env, void *event, void *hint)
 	free(event);
 }
 
+/*
+ * Returns whether an event has room for the fields: all of their constant sizes, the count before
+ * variable bytes, and the NUL of a variable string.
+ */
+static bool has_room(const struct posix_trace_schema_np *schema)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const struct posix_trace_field_np *field = &schema->field[i];
+
+		bytes += (size_t)field->size * field->count;
+		bytes += field->type == POSIX_TRACE_TYPE_STR_NP && !field->room;
+	}
+	return bytes <= POSIX_TRACE_FIELDS_BYTES_NP;
+}
+
 /* event(name, schema) returns an external with a struct event. */
 static napi_value make_event(napi_env env, napi_callback_info info)
 {
@@ -122,6 +139,11 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 		free(event);
 		return node_wrong(env,
 				  "the name is too long, or the second argument is not a schema");
+	}
+	/* node_record() would omit the fields for which there is no room. */
+	if (!has_room(&event->schema)) {
+		free(event);
+		return wrong_name(env, "event type", name, "has fields of more than 1024 bytes");
 	}
 	err = posix_trace_eventid_open(name, &event->id);
 	if (!err && *schema && event->id != POSIX_TRACE_UNNAMED_USEREVENT)

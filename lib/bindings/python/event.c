@@ -257,6 +257,23 @@ static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf
 	Py_RETURN_NONE;
 }
 
+/*
+ * Returns the number of bytes that the fields need at least: all of their constant sizes, the count
+ * before variable bytes, and the NUL of a variable text.
+ */
+static size_t least_bytes(const struct posix_trace_schema_np *schema)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const struct posix_trace_field_np *field = &schema->field[i];
+
+		bytes += (size_t)field->size * field->count;
+		bytes += field->type == POSIX_TRACE_TYPE_STR_NP && !field->room;
+	}
+	return bytes;
+}
+
 static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { "name", "schema", NULL };
@@ -272,6 +289,13 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	if (*schema && posix_trace_schema_parse_np(schema, &event->schema)) {
 		Py_DECREF(event);
 		return PyErr_Format(PyExc_ValueError, "this is not a schema: %s", schema);
+	}
+	/* The event would lack the fields for which event_call() has no room. */
+	if (least_bytes(&event->schema) > POSIX_TRACE_FIELDS_BYTES_NP) {
+		PyErr_Format(PyExc_ValueError, "the fields of %s need %zu bytes, and an event has %d",
+			     name, least_bytes(&event->schema), POSIX_TRACE_FIELDS_BYTES_NP);
+		Py_DECREF(event);
+		return NULL;
 	}
 	if (!ptx_open_type(name, schema, &event->id)) {
 		Py_DECREF(event);

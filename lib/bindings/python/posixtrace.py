@@ -59,24 +59,24 @@ class Span(_Span):
 
 def _traced_later(span, function):
     """Returns a wrapper of a function whose call only makes an object that runs later, or None."""
+    make_inner, take = function, lambda inner: inner
     if inspect.iscoroutinefunction(function):
-        # The inner coroutine is not made at the call: if the outer one is never awaited, Python
-        # would warn about both.
-        async def traced(*args, **keywords):
-            with span:
-                return await function(*args, **keywords)
-        return functools.wraps(function)(traced)
-    if inspect.isgeneratorfunction(function):
+        is_kind, make_outer = inspect.iscoroutinefunction, _outer_coroutine
+        make_inner, take = _Unawaited.maker(function), _Unawaited.take
+    elif inspect.isgeneratorfunction(function):
         is_kind, make_outer = inspect.isgeneratorfunction, _outer_generator
     elif inspect.isasyncgenfunction(function):
         is_kind, make_outer = inspect.isasyncgenfunction, _outer_async_generator
     else:
         return None
-    traced = _TracedGenerator(function, make_outer(span, function, lambda inner: inner))
-    # In older versions of Python, the module inspect recognizes only functions as generator
-    # functions. There the wrapper is a function, and wrong arguments fail at the first step.
-    return traced if is_kind(traced) else functools.wraps(function)(
-        make_outer(span, function, function))
+    # In older versions of Python, the module inspect recognizes only functions as functions of
+    # these kinds. There, and for an object without code that inspect.markcoroutinefunction() has
+    # marked, the wrapper is a function, and wrong arguments fail at the first step.
+    if hasattr(_inside(function), "__code__"):
+        traced = _TracedLater(function, make_inner, make_outer(span, function, take))
+        if is_kind(traced):
+            return traced
+    return functools.wraps(function)(make_outer(span, function, function))
 
 
 def _inside(function):
@@ -86,17 +86,58 @@ def _inside(function):
     return function
 
 
+def _named(outer, function):
+    """Gives a function the names of another one, which its coroutines or generators then have."""
+    inside = _inside(function)
+    for name in "__name__", "__qualname__":
+        setattr(outer, name, getattr(inside, name, type(inside).__name__))
+    return outer
+
+
+class _Unawaited:
+    """Holds the inner coroutine until the outer one awaits it.
+
+    If the outer coroutine is never awaited, Python warns about it. Without this object, Python would
+    warn about the inner one, too.
+    """
+
+    __slots__ = ("_coroutine",)
+
+    def __init__(self, coroutine):
+        self._coroutine = coroutine
+
+    @classmethod
+    def maker(cls, function):
+        return lambda *args, **keywords: cls(function(*args, **keywords))
+
+    def take(self):
+        coroutine, self._coroutine = self._coroutine, None
+        return coroutine
+
+    def __del__(self):
+        # A function that is only marked as a coroutine function may return any awaitable.
+        close = getattr(self._coroutine, "close", None)
+        if close:
+            close()
+
+
+def _outer_coroutine(span, function, make):
+    """Returns an async function whose span is around the coroutine that `make` returns."""
+    async def outer(*args, **keywords):
+        with span:
+            return await make(*args, **keywords)
+    return _named(outer, function)
+
+
 def _outer_generator(span, function, make):
     """Returns a generator function whose span is around the generator that `make` returns."""
     def outer(*args, **keywords):
         with span:
             return (yield from make(*args, **keywords))
-    inside = _inside(function)
-    outer.__name__, outer.__qualname__ = inside.__name__, inside.__qualname__
     # A generator of @types.coroutine can be awaited, so the outer one must be awaitable, too.
-    if inside.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+    if _inside(function).__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
         outer = types.coroutine(outer)
-    return outer
+    return _named(outer, function)
 
 
 def _outer_async_generator(span, function, make):
@@ -117,9 +158,7 @@ def _outer_async_generator(span, function, make):
                     raise
                 except BaseException as error:
                     step = inner.athrow(error)
-    inside = _inside(function)
-    outer.__name__, outer.__qualname__ = inside.__name__, inside.__qualname__
-    return outer
+    return _named(outer, function)
 
 
 def _first_step(inner):
@@ -137,22 +176,22 @@ def _first_step(inner):
         sys.set_asyncgen_hooks(*hooks)
 
 
-class _TracedGenerator:
-    """A generator function that is traced as a span, also an async one.
+class _TracedLater:
+    """An async function or a generator function, also an async one, that is traced as a span.
 
-    A call of the object makes the generator of the function, so wrong arguments fail at the call
-    and not at the first step. The object has the attributes by which the module inspect recognizes
-    a function.
+    A call of the object makes the coroutine or generator of the function, so wrong arguments fail at
+    the call and not at the first step. The object has the attributes by which the module inspect
+    recognizes a function.
     """
 
-    def __init__(self, function, make_outer):
+    def __init__(self, function, make_inner, make_outer):
         inside = _inside(function)
         functools.update_wrapper(self, inside)
         self.__wrapped__ = function
         self.__code__ = inside.__code__
         self.__defaults__ = inside.__defaults__
         self.__kwdefaults__ = inside.__kwdefaults__
-        self.__make_inner = function
+        self.__make_inner = make_inner
         self.__make_outer = make_outer
 
     def __call__(self, /, *args, **keywords):

@@ -28,8 +28,10 @@
 //!
 //! A name of an event type has at most 63 bytes. The name of a span, by which readers pair its
 //! begin and its end, has only printable characters of ASCII, without blanks and `;,{}|=@"\`. An
-//! underscore replaces each other character, and a name that is too long loses its end. If another
-//! span or target has the resulting name already, `~2`, `~3` and so on are added to the new name.
+//! underscore replaces each other character, and a name that is too long loses its end. Such a name
+//! ends with `~` and a checksum of the whole name, and so does the name of a target that has a `.`.
+//! So a name in the log depends on the name in the program alone, and two names in the program have
+//! two names in the log.
 //!
 //! While the process is not traced, the values of events are not formatted. A `Layer` formats the
 //! values of spans also then, because the process may be traced when a thread enters the span.
@@ -45,7 +47,7 @@ use tracing_core::field::{Field as Key, FieldSet, Visit};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Interest, Level, Metadata};
 
-use posixtrace::{is_active, Field, Payload, Site};
+use posixtrace::{is_active, signature_of, Field, Payload, Site};
 
 /// The value of a field.
 #[derive(Clone, PartialEq)]
@@ -158,31 +160,20 @@ const NAME_MAX: usize = 63;
 /// The bytes that the library may append to the name of an event type: `.2` to `.9`.
 const VARIANT: usize = 2;
 
-/// The names that are used in events, each behind the letter of its kind, and for each of them the
-/// name in the program.
-static NAMES: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
-
-/// Returns the name in the events for `name`: `valid` and the suffix. `valid` is cut so that both
-/// have at most `most` bytes. Two different names of one kind never have the same result.
-fn name_of(kind: char, name: &str, valid: &str, suffix: &str, most: usize) -> String {
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let names = names.get_or_insert_with(HashMap::new);
-    let mut number = 1;
-    loop {
-        let end = match number {
-            1 => suffix.to_owned(),
-            _ => format!("~{number}{suffix}"),
-        };
-        let mut len = valid.len().min(most.saturating_sub(end.len()));
-        while !valid.is_char_boundary(len) {
-            len -= 1;
-        }
-        let result = format!("{}{end}", &valid[..len]);
-        if names.entry(format!("{kind}{result}")).or_insert_with(|| name.to_owned()) == name {
-            return result;
-        }
-        number += 1;
+/// Returns the name in the events for `name`: `valid` and the suffix. If `is_changed`, or if both
+/// have more than `most` bytes, the result has a checksum of `name` before the suffix, and `valid` is
+/// cut as necessary. Each run of a program must give a line the same name, so the result depends on
+/// the arguments alone and not on the lines that were used before.
+fn name_of(name: &str, valid: &str, is_changed: bool, suffix: &str, most: usize) -> String {
+    if !is_changed && valid.len() + suffix.len() <= most {
+        return format!("{valid}{suffix}");
     }
+    let end = format!("~{:08x}{suffix}", signature_of(&[name]));
+    let mut len = valid.len().min(most.saturating_sub(end.len()));
+    while !valid.is_char_boundary(len) {
+        len -= 1;
+    }
+    format!("{}{end}", &valid[..len])
 }
 
 /// Converts a name to a valid name of an event type, which has no NUL.
@@ -247,10 +238,11 @@ impl Line {
         };
         if metadata.is_span() {
             let full = metadata.name();
-            let word = name_of('s', full, &span_name(full), "", NAME_MAX);
+            let (word, name) = (span_name(full), type_name(full));
+            let word = name_of(full, &word, word != full, "", NAME_MAX);
             // The names of both event types end with a suffix of at most 6 bytes.
             let most = NAME_MAX - VARIANT - ".begin".len();
-            let name = name_of('b', full, &type_name(full), "", most);
+            let name = name_of(full, &name, name != full, "", most);
             let end = (format!("{name}.end"), format!("@end {word};@level {level}"), Site::new());
             Line {
                 name: format!("{name}.begin"),
@@ -263,8 +255,9 @@ impl Line {
             let line = metadata.line().map_or(String::new(), |line| format!(":{line}"));
             let full = format!("{}{line}", metadata.target());
             let target = type_name(&metadata.target().replace("::", "."));
+            let is_changed = full.contains(&['.', '\0']);
             Line {
-                name: name_of('e', &full, &target, &line, NAME_MAX - VARIANT),
+                name: name_of(&full, &target, is_changed, &line, NAME_MAX - VARIANT),
                 fields,
                 attributes: format!("@level {level}"),
                 site: Site::new(),
