@@ -12,6 +12,9 @@ LD_PRELOAD=$tmp/no_memory.so "$posixtrace" --version >/dev/null 2>&1 ||
 compose=${top_builddir:-..}/tests/tools/compose
 samples=${top_srcdir:-${0%/*}/../..}/tests/samples
 
+# The codes of faults of the input in the messages of a command.
+codes() { sed -n 's/^posixtrace: .*:[0-9]*: \([A-Z][0-9][0-9]*\): .*/\1/p' "$tmp/err" | sort -u; }
+
 # endures NAME ARGUMENT...: lets one allocation after the other fail, until the command makes no more
 # of them, or ENDURES of them have failed.
 ENDURES=${ENDURES:-250}
@@ -20,12 +23,17 @@ endures() {
 	shift
 	"$posixtrace" "$@" >"$tmp/whole" 2>"$tmp/err"
 	usual=$?
+	codes >"$tmp/usual"
 	while test $((number += 1)) -le "$ENDURES"; do
 		rm -f "$tmp/mark"
 		NO_MEMORY_AT=$number NO_MEMORY_MARK=$tmp/mark LD_PRELOAD=$tmp/no_memory.so \
 			"$posixtrace" "$@" >"$tmp/out" 2>"$tmp/err"
 		got=$?
 		test -e "$tmp/mark" || break
+		for code in $(codes | comm -23 - "$tmp/usual"); do
+			bad="$bad
+	allocation $number, at $(cat "$tmp/mark"): the input is said to be wrong, $code"
+		done
 		# A command can do without some memory: its output is whole, or it has a message.
 		if test $got -ge 124; then
 			bad="$bad
@@ -73,6 +81,12 @@ if has_format etw; then
 		done
 		endures "convert ${sample##*/} to a listing" convert --from etw "$sample" --to listing
 		break
+	done
+	# Descriptions of each kind: TraceLogging, TRACE_EVENT_INFO, manifests, classes of the kernel.
+	for kind in tracelogging metadata manifest kernel lives; do
+		python3 "${0%/*}/etw_described.py" $kind "$samples/etw/primitive-types.etl" \
+			"$tmp/$kind.etl" 2>/dev/null || continue
+		endures "convert --spans of $kind" convert --from etw "$tmp/$kind.etl" --spans --to jsonl
 	done
 fi
 finish

@@ -71,15 +71,15 @@ bool etw_describe_use_map(struct etw_describe *describe, const unsigned char gui
 			  struct etw_layout *layout, unsigned field, const char *name);
 
 /*
- * Returns the layout in the TraceLogging item of a record, or NULL if the record has no such item.
- * If the item has a fault or memory is lacking, returns NULL and sets *damaged to true.
+ * Stores the layout in the TraceLogging item of a record, which the caller frees. *layout becomes
+ * NULL if the record has no such item, or if the item has a fault, for which *damaged becomes true.
+ * Returns false if memory is lacking.
  */
-struct etw_layout *etw_tracelogging(const struct etw_record *record, bool *damaged);
+bool etw_tracelogging(const struct etw_record *record, struct etw_layout **layout, bool *damaged);
 
 /*
  * These functions read TRACE_EVENT_INFO and EVENT_MAP_INFO. After a failure they return false, and
- * *why is the fault, or NULL if memory is lacking. A lack of memory for a single field is reported
- * as a fault.
+ * *why is the fault, or NULL if memory is lacking.
  */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why);
@@ -94,10 +94,11 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 		  const char *text, size_t size, const char **why);
 
 /*
- * Returns the layout of a type of a public class of the kernel. The caller frees the layout.
- * Returns NULL if there is no such layout, or if memory is lacking.
+ * Stores the layout of a type of a public class of the kernel, which the caller frees, or NULL if
+ * there is no such layout. Returns false if memory is lacking.
  */
-struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version);
+bool etw_kernel_layout(const char *class, unsigned type, unsigned version,
+		       struct etw_layout **layout);
 /* Returns the name of a type, such as "cswitch", or NULL for a type that has only a number. */
 const char *etw_kernel_type_name(const char *class, unsigned type);
 

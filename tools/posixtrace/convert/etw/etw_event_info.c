@@ -35,47 +35,62 @@
 #define MAP_VALUES_MAX 4096
 
 /*
- * Returns the name at an offset, or NULL if there is no name or no memory. The caller frees the
- * name. A long name is shortened, because a description of 64 KiB could refer to one long text
- * thousands of times.
+ * Stores the name at an offset, which the caller frees, or NULL if there is no name. Returns false
+ * if memory is lacking. A long name is shortened, because a description of 64 KiB could refer to
+ * one long text thousands of times.
  */
-static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
+static bool name_at(const unsigned char *p, size_t size, uint32_t offset, char **name)
 {
 	struct etw_bytes text = { 0 };
 
+	*name = NULL;
 	if (!offset || offset >= size)
-		return NULL;
+		return true;
 	size -= offset;
 	etw_utf16_text(p + offset, size < 2 * ETW_NAME_CHARS ? size : 2 * ETW_NAME_CHARS, &text);
 	/* Names of tasks and maps have a blank at their ends. */
 	while (text.len && text.bytes[text.len - 1] == ' ')
 		text.len--;
 	etw_bytes_add(&text, "", 1);
-	if (text.no_memory || text.len == 1) {
+	if (text.no_memory || text.len == 1)
 		free(text.bytes);
+	else
+		*name = (char *)text.bytes;
+	return !text.no_memory;
+}
+
+/*
+ * Adds a field with the name of a property. A property without a name becomes a field with an empty
+ * name, so that the index of each property is also the index of its field. Returns NULL if memory
+ * is lacking.
+ */
+static struct etw_field *add_named(struct etw_layout *layout, const unsigned char *p, size_t size,
+				   uint32_t name_offset)
+{
+	struct etw_field *field;
+	char *name;
+
+	if (!name_at(p, size, name_offset, &name))
 		return NULL;
-	}
-	return (char *)text.bytes;
+	field = etw_layout_add(layout, name ? name : "", name ? strlen(name) : 0);
+	free(name);
+	return field;
 }
 
 /*
  * Adds one EVENT_PROPERTY_INFO as a field. Returns false if memory is lacking, or if the
- * description lacks members of a struct.
+ * description lacks members of a struct. In the second case *why becomes this fault.
  */
 static bool add_property(struct etw_describe *describe, struct etw_layout *layout,
-			 const unsigned char *p, size_t size, unsigned index, unsigned count)
+			 const unsigned char *p, size_t size, unsigned index, unsigned count,
+			 const char **why)
 {
 	const unsigned char *info = p + INFO_PROPERTY + (size_t)index * PROPERTY_BYTES;
+	struct etw_field *field = add_named(layout, p, size, octets_u32(info + 4));
 	uint32_t flags = octets_u32(info);
-	char *name = name_at(p, size, octets_u32(info + 4)), *map;
-	struct etw_field *field = etw_layout_add(layout, name ? name : "", name ? strlen(name) : 0);
+	char *map;
 	bool ok;
 
-	/*
-	 * A property without a name becomes a field with an empty name, so that the index of each
-	 * property is also the index of its field.
-	 */
-	free(name);
 	if (!field)
 		return false;
 	field->next = index + 1;
@@ -88,7 +103,9 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 		field->in = ETW_IN_STRUCT;
 		field->first = octets_u16(info + 8);
 		field->members = octets_u16(info + 10);
-		return field->first + field->members <= count;
+		if (field->first + field->members > count)
+			*why = "the members of one of its properties are outside its list";
+		return !*why;
 	}
 	field->in = octets_u16(info + 8);
 	field->out = octets_u16(info + 10);
@@ -99,24 +116,27 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 		 (field->length && (field->in == ETW_IN_UTF16 || field->in == ETW_IN_ANSI ||
 				    field->in == ETW_IN_BINARY)))
 		field->length_rule = ETW_RULE_FIXED;
-	map = name_at(p, size, octets_u32(info + 12));
+	if (!name_at(p, size, octets_u32(info + 12), &map))
+		return false;
 	ok = !map || etw_describe_use_map(describe, p, layout, index, map);
 	free(map);
 	return ok;
 }
 
 /*
- * Returns the name of the event: "Task/Opcode", or only "Task" if the opcode is missing or is the
- * default "win:Info". Returns NULL if there is no task, or if memory is lacking.
+ * Stores the name of the event: "Task/Opcode", or only "Task" if the opcode is missing or is the
+ * default "win:Info". *name becomes NULL if there is no task. Returns false if memory is lacking.
  */
-static char *event_name(const unsigned char *p, size_t size)
+static bool event_name(const unsigned char *p, size_t size, char **name)
 {
-	char *task = name_at(p, size, octets_u32(p + INFO_TASK_NAME));
-	char *opcode = name_at(p, size, octets_u32(p + INFO_OPCODE_NAME));
-	const char *short_opcode = opcode && !strncmp(opcode, "win:", 4) ? opcode + 4 : opcode;
+	char *task, *opcode = NULL;
+	const char *short_opcode;
 	struct etw_bytes text = { 0 };
+	bool ok = name_at(p, size, octets_u32(p + INFO_TASK_NAME), &task) &&
+		  name_at(p, size, octets_u32(p + INFO_OPCODE_NAME), &opcode);
 
-	if (task) {
+	if (ok && task) {
+		short_opcode = opcode && !strncmp(opcode, "win:", 4) ? opcode + 4 : opcode;
 		etw_bytes_add(&text, task, strlen(task));
 		if (short_opcode && strcmp(short_opcode, "Info") != 0) {
 			etw_bytes_add(&text, "/", 1);
@@ -126,11 +146,12 @@ static char *event_name(const unsigned char *p, size_t size)
 	}
 	free(task);
 	free(opcode);
-	if (text.no_memory) {
+	ok = ok && !text.no_memory;
+	if (ok)
+		*name = (char *)text.bytes;
+	else
 		free(text.bytes);
-		return NULL;
-	}
-	return (char *)text.bytes;
+	return ok;
 }
 
 /* The function first checks by the sizes that all properties are within the record. */
@@ -139,6 +160,7 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 {
 	uint32_t count, top;
 	struct etw_layout *layout;
+	bool ok = true;
 
 	*why = "it is shorter than its fields";
 	if (size < INFO_PROPERTY)
@@ -152,15 +174,14 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 	layout = etw_layout_new();
 	if (!layout)
 		return false;
-	for (uint32_t i = 0; i < count; i++)
-		if (!add_property(describe, layout, p, size, i, count)) {
-			*why = "the members of one of its properties are outside its list";
-			etw_describe_drop(describe, layout);
-			return false;
-		}
+	for (uint32_t i = 0; ok && i < count; i++)
+		ok = add_property(describe, layout, p, size, i, count, why);
+	if (!ok || !name_at(p, size, octets_u32(p + INFO_PROVIDER_NAME), &layout->provider) ||
+	    !event_name(p, size, &layout->event)) {
+		etw_describe_drop(describe, layout);
+		return false;
+	}
 	layout->top = top;
-	layout->provider = name_at(p, size, octets_u32(p + INFO_PROVIDER_NAME));
-	layout->event = event_name(p, size);
 	return etw_describe_add(describe, p, octets_u16(p + INFO_EVENT_ID), p[INFO_EVENT_VERSION],
 				layout);
 }
@@ -190,7 +211,8 @@ bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t 
 	if (entries > MAP_VALUES_MAX || size - MAP_BYTES < (size_t)entries * 8)
 		return false;
 	*why = NULL;
-	name = name_at(info, size, octets_u32(info));
+	if (!name_at(info, size, octets_u32(info), &name))
+		return false;
 	if (!name)
 		return true; /* no field can refer to a map without a name */
 	map = calloc(1, sizeof(*map));
@@ -201,8 +223,9 @@ bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t 
 	map->bits = octets_u32(info + 4) & (MAP_IS_BITS | MAP_IS_WBEM_BITS);
 	for (uint32_t i = 0; ok && i < entries; i++) {
 		const unsigned char *entry = info + MAP_BYTES + (size_t)i * 8;
-		char *text = name_at(info, size, octets_u32(entry));
+		char *text;
 
+		ok = name_at(info, size, octets_u32(entry), &text);
 		if (text)
 			ok = etw_map_add(map, octets_u32(entry + 4), text);
 		free(text);

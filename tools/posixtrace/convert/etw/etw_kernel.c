@@ -282,24 +282,27 @@ static bool add_field(struct etw_layout *layout, const char *text, size_t len)
  * Each call builds the layout from the text of the row. etw_types.c makes one call for each event
  * type, and etw_spans.c one call for each record that begins or ends a span with a key.
  */
-struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version)
+bool etw_kernel_layout(const char *class, unsigned type, unsigned version,
+		       struct etw_layout **layout)
 {
 	const struct row *row = find_row(class, type, version);
-	struct etw_layout *layout = row ? etw_layout_new() : NULL;
+	struct etw_layout *made = row ? etw_layout_new() : NULL;
 
-	if (!layout)
-		return NULL;
+	*layout = NULL;
+	if (!made)
+		return !row;
 	for (const char *at = row->fields; *at;) {
 		size_t len = strcspn(at, ",");
 
-		if (!add_field(layout, at, len)) {
-			etw_layout_free(layout);
-			return NULL;
+		if (!add_field(made, at, len)) {
+			etw_layout_free(made);
+			return false;
 		}
 		at += len + (at[len] == ',');
 	}
-	layout->top = layout->fields;
-	return layout;
+	made->top = made->fields;
+	*layout = made;
+	return true;
 }
 
 /* ---- the subjects that events of a class begin and end */

@@ -142,14 +142,17 @@ static void add_cost(struct total *total, int64_t cost_ns)
 
 /*
  * Adds the fields that identify the subject of a kernel event to the span's key. Returns false if
- * the payload does not have these fields.
+ * the payload does not have these fields. Also returns false if memory is lacking: then the record
+ * counts as a START without room.
  */
-static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,
+static bool add_subject(struct etw_spans *spans, const struct etw_record *r,
 			const char *class, const char *key, struct etw_span *span)
 {
-	struct etw_layout *layout = etw_kernel_layout(class, r->type, r->version);
-	bool found = layout != NULL;
+	struct etw_layout *layout;
+	bool found;
 
+	spans->without_room += !etw_kernel_layout(class, r->type, r->version, &layout);
+	found = layout != NULL;
 	while (found && *key) {
 		size_t len = strcspn(key, ",");
 		uint64_t value;
@@ -199,7 +202,7 @@ static enum role role_of(const struct etw_record *r, const char *class, const ch
 }
 
 /* Returns the role of the record, and sets the members "name", "key" and by_thread of its span. */
-static enum role identify_span(const struct etw_spans *spans, const struct etw_record *r,
+static enum role identify_span(struct etw_spans *spans, const struct etw_record *r,
 			       struct etw_span *span)
 {
 	uint32_t ids[] = { r->pid, r->tid };

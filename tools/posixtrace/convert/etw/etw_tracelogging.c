@@ -27,12 +27,13 @@ struct parser {
 	const unsigned char *p;
 	size_t size, at;
 	struct etw_layout *layout;
+	bool no_memory; /* the reason of a failure */
 };
 
 /*
  * Each function take_... reads the next part of the item. It returns false if the item is too short
- * for this part. take_field() and take_fields() also return false if memory is lacking or structs
- * are nested too deeply.
+ * for this part. take_field() and take_fields() also return false if the item has too many fields,
+ * if structs are nested too deeply, or if memory is lacking. In the last case they set no_memory.
  */
 static bool take_byte(struct parser *parser, unsigned *byte)
 {
@@ -117,8 +118,10 @@ static bool take_field(struct parser *parser, unsigned depth)
 	    (in & CHAIN && !take_byte(parser, &out)) || (out & CHAIN && !skip_tags(parser)))
 		return false;
 	field = etw_layout_add(parser->layout, name, len);
-	if (!field)
+	if (!field) {
+		parser->no_memory = index < ETW_FIELDS_MAX;
 		return false;
+	}
 	field->in = in & IN_MASK;
 	field->out = out & ~(unsigned)CHAIN;
 	if (!take_count(parser, in, field))
@@ -157,29 +160,37 @@ static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, 
 }
 
 /*
- * The item has its own size, which must be within the record. *damaged becomes true if the item has
- * a fault, or memory is lacking.
+ * Reads the whole item and returns true, or returns false as the functions above do. The item has
+ * its own size, which must be within the record.
  */
-struct etw_layout *etw_tracelogging(const struct etw_record *r, bool *damaged)
+static bool take_item(struct parser *parser)
 {
-	struct parser parser = { r->schema, r->schema_bytes, 2, NULL };
 	const char *name;
 	size_t len;
 
+	if (parser->size < 3 || octets_u16(parser->p) > parser->size)
+		return false;
+	parser->size = octets_u16(parser->p);
+	if (parser->size < 3 || !skip_tags(parser) || !take_name(parser, &name, &len))
+		return false;
+	parser->layout = etw_layout_new();
+	parser->no_memory = !parser->layout;
+	return parser->layout && take_fields(parser, ~0u, 0, &parser->layout->top);
+}
+
+bool etw_tracelogging(const struct etw_record *r, struct etw_layout **layout, bool *damaged)
+{
+	struct parser parser = { r->schema, r->schema_bytes, 2, NULL, false };
+
+	*layout = NULL;
 	*damaged = false;
 	if (!r->schema)
-		return NULL;
-	*damaged = true;
-	if (r->schema_bytes < 3 || octets_u16(r->schema) > r->schema_bytes)
-		return NULL;
-	parser.size = octets_u16(r->schema);
-	if (parser.size < 3 || !skip_tags(&parser) || !take_name(&parser, &name, &len))
-		return NULL;
-	parser.layout = etw_layout_new();
-	if (parser.layout && take_fields(&parser, ~0u, 0, &parser.layout->top)) {
-		*damaged = false;
-		return parser.layout;
+		return true;
+	if (take_item(&parser)) {
+		*layout = parser.layout;
+		return true;
 	}
 	etw_layout_free(parser.layout);
-	return NULL;
+	*damaged = !parser.no_memory;
+	return !parser.no_memory;
 }

@@ -42,17 +42,20 @@ static int compare_keys(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Sets the layout of the type. If the payload has no description, the layout remains NULL. */
-static void find_layout(const struct etw_types *t, const struct etw_record *r,
+/*
+ * Sets the layout of the type. If the payload has no description, the layout remains NULL. Returns
+ * false if memory is lacking.
+ */
+static bool find_layout(const struct etw_types *t, const struct etw_record *r,
 			struct etw_type *type)
 {
 	char class[ETW_GUID_TEXT];
 	bool damaged = false;
 
 	if (t->payload_only || t->raw || r->bad_items)
-		return;
-	if (r->schema)
-		type->own = etw_tracelogging(r, &damaged);
+		return true;
+	if (!etw_tracelogging(r, &type->own, &damaged))
+		return false;
 	if (damaged)
 		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
 			  "the description of a TraceLogging event is not whole: its payload is "
@@ -66,13 +69,16 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r,
 	 */
 	if (!type->layout && etw_is_kernel(r) && t->file->pointer_bytes) {
 		etw_class(r, class);
-		type->layout = type->own = etw_kernel_layout(class, r->type, r->version);
+		if (!etw_kernel_layout(class, r->type, r->version, &type->own))
+			return false;
+		type->layout = type->own;
 	}
+	return true;
 }
 
 /*
- * Returns the type of a record. The first record of a type makes the type. Returns NULL if memory
- * is lacking.
+ * Returns the type of a record. The first record of a type makes the type. If memory is lacking,
+ * returns NULL or a type whose member "type" is NULL.
  */
 static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 {
@@ -89,8 +95,8 @@ static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 		free(type);
 		return NULL;
 	}
-	find_layout(t, r, type);
-	type->type = etw_type_make(t, r, type);
+	if (find_layout(t, r, type))
+		type->type = etw_type_make(t, r, type);
 	return type;
 }
 
