@@ -25,6 +25,8 @@
 #include "record/object.h"
 #include "record/record.h"
 
+#define PTX_LOG_UUID_BYTES 16
+
 struct ptx_log;
 
 struct ptx_log_facts {
@@ -201,6 +203,9 @@ void ptx_log_limit_wait(struct ptx_log *log);
 
 /* Returns the descriptor that the log writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
+
+/* Returns the PTX_LOG_UUID_BYTES bytes that name the log in its header, for as long as the log exists. */
+const uint8_t *ptx_log_uuid(const struct ptx_log *log);
 
 /* Closes the descriptor and frees the memory. */
 void ptx_log_destroy(struct ptx_log *log);

@@ -442,3 +442,8 @@ int ptx_log_descriptor(const struct ptx_log *log)
 {
 	return log->fd;
 }
+
+const uint8_t *ptx_log_uuid(const struct ptx_log *log)
+{
+	return log->header->uuid;
+}

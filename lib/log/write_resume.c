@@ -495,3 +495,13 @@ bool ptx_log_may_be_guarded_by(int fd, uint32_t pid, uint64_t start)
 		return true;
 	return closing.guardian_pid == pid && (!start || closing.guardian_start == start);
 }
+
+bool ptx_log_has_uuid(int fd, const uint8_t *uuid)
+{
+	struct ptx_log_header header;
+	size_t got = 0;
+
+	return !ptx_io_read_at(fd, &header, sizeof(header), 0, &got) && got == sizeof(header) &&
+	       !memcmp(header.magic, PTX_LOG_MAGIC, sizeof(header.magic)) &&
+	       !memcmp(header.uuid, uuid, sizeof(header.uuid));
+}

@@ -141,7 +141,7 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	 */
 	ptx_registry_note_log(stream, ptx_log_descriptor(log));
 	/* If there is no guardian, the stream works, but a kill leaves the log incomplete. */
-	ptx_guard_start(stream);
+	ptx_guard_start(stream, log);
 	err = ptx_log_begin(log, stream->guardian.pid, stream->guardian.start);
 	if (err) {
 		ptx_log_destroy(log);

@@ -118,14 +118,16 @@ static int resume_log(struct ptx_stream *stream, const struct ptx_guarded *guard
 }
 
 /*
- * Returns false if the file has the log of another guardian: the creator was killed before it wrote
- * the header over an older log, or a program has begun another log in the file since.
+ * Returns false if the file has another log: the creator was killed before it wrote the header over
+ * an older log, or a program has begun another log in the file since. Without the uuid, another log
+ * is recognized only if it names its guardian.
  */
 static bool is_own_log(const struct ptx_guarded *guarded)
 {
 	const uint32_t own = (uint32_t)getpid();
 
-	return ptx_log_may_be_guarded_by(guarded->log_fd, own, ptx_identity_start(own));
+	return (!guarded->uuid || ptx_log_has_uuid(guarded->log_fd, guarded->uuid)) &&
+	       ptx_log_may_be_guarded_by(guarded->log_fd, own, ptx_identity_start(own));
 }
 
 /*
@@ -271,8 +273,8 @@ static bool is_own_turn(const struct ptx_stream *stream, const struct ptx_guarde
 
 /*
  * The creator was killed before the stream changed to this log, or the creator has completed the
- * log. In the first case the log has no events, and is completed without events. No other process
- * writes to the file, because the caller has the creator's lock.
+ * log. In the first case the log has no events, and is completed without events. Without the uuid
+ * the file stays as it is, because another process may write another log there.
  */
 static void complete_unused(const struct ptx_guarded *guarded)
 {
@@ -284,7 +286,8 @@ static void complete_unused(const struct ptx_guarded *guarded)
 
 	ptx_log_tally_init(&tally);
 	ptx_ledger_init(&ledger);
-	if (is_own_log(guarded) && ptx_log_resume(guarded->log_fd, &log, &facts, &tally) == 0 &&
+	if (guarded->uuid && is_own_log(guarded) &&
+	    ptx_log_resume(guarded->log_fd, &log, &facts, &tally) == 0 &&
 	    ptx_log_append_count(log) == 0)
 		ptx_log_complete(log, &status, &ledger);
 	ptx_log_tally_fini(&tally);

@@ -20,8 +20,10 @@
  * killed, both guardians may live. The guardian whose log has this number completes its log, and
  * the other guardian waits.
  *
- * A guardian changes only a log whose header names this guardian. So it leaves the file alone if
- * the creator was killed before it wrote the header, or if a program has put another log there.
+ * A guardian changes only the log whose uuid the creator has given it, and which names no other
+ * guardian. So it leaves the file alone if the creator was killed before it wrote the header, or if
+ * a program has put another log there. A creator in another namespace of process ids cannot name
+ * the guardian in the header, so the name alone would not be enough.
  *
  * Threads   the thread that creates the stream, the one that changes its log, and the one that
  *           shuts it down.
@@ -29,6 +31,7 @@
 #ifndef PTX_POSIX_GUARD_H
 #define PTX_POSIX_GUARD_H
 
+#include "log/log.h"
 #include "posix/stream.h"
 
 /*
@@ -38,19 +41,19 @@
 #define PTX_LINGER_MAX_MS 3600000u
 
 /*
- * Starts a guardian for a stream that has a place and a log without a header. Called once, by the
- * creator, before the stream is attached. The caller writes the header afterwards. It has the
- * guardian's identity in stream->guardian. The member `pid` is 0 if no guardian has started. errno
- * may change.
+ * Starts a guardian for a stream that has a place, and for its log, which has no header yet. Called
+ * once, by the creator, before the stream is attached. The caller writes the header afterwards. It
+ * has the guardian's identity in stream->guardian. The member `pid` is 0 if no guardian has started.
+ * errno may change.
  */
-void ptx_guard_start(struct ptx_stream *stream);
+void ptx_guard_start(struct ptx_stream *stream, const struct ptx_log *log);
 
 /*
- * Starts a guardian for a further log of the stream, in the file log_fd, with the given number. If
- * no guardian starts, guardian->pid is 0. Returns a file, or -1. The creator writes the ledger of
- * the earlier logs to this file, for the guardian, and then closes the file.
+ * Starts a guardian for a further log of the stream, with the given number. If no guardian starts,
+ * guardian->pid is 0. Returns a file, or -1. The creator writes the ledger of the earlier logs to
+ * this file, for the guardian, and then closes the file.
  */
-int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
+int ptx_guard_start_next(struct ptx_stream *stream, const struct ptx_log *log, uint64_t number,
 			 struct ptx_guardian *guardian);
 
 /* Kills a guardian of a stream whose other guardian remains. */
@@ -74,6 +77,7 @@ struct ptx_guarded {
 	bool same_ids;       /* the ids in the arena mean the same processes for the guardian */
 	uint64_t log_number; /* of its log: flush/checkpoint_flush.h */
 	unsigned which;      /* the number of its lock: arena/attachment.h */
+	const uint8_t *uuid; /* of its log; NULL: the creator has an older library */
 };
 
 /* The whole work of the guardian's program. Returns 0 or an error number. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace-guardian BIT GENERATION SAME-IDS LOG LOCK - completes the log of a killed writer;
- * posix/guard.h.
+ * posixtrace-guardian BIT GENERATION SAME-IDS LOG LOCK [UUID] - completes the log of a killed
+ * writer; posix/guard.h. The library of a process that began before an upgrade may pass no UUID.
  *
  * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is a file that the creator
  * has mapped. It has no terminal to which it could print, so errors go into its exit
@@ -9,14 +9,33 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "posix/guard.h"
 
+/* Reads the 32 digits of a uuid. Returns false if the text has another form. */
+static bool take_uuid(const char *text, uint8_t uuid[PTX_LOG_UUID_BYTES])
+{
+	char pair[3] = "", *end;
+
+	if (strlen(text) != 2 * PTX_LOG_UUID_BYTES)
+		return false;
+	for (size_t i = 0; i < PTX_LOG_UUID_BYTES; i++) {
+		memcpy(pair, text + 2 * i, 2);
+		uuid[i] = (uint8_t)strtoul(pair, &end, 16);
+		if (end != pair + 2)
+			return false;
+	}
+	return true;
+}
+
 /* If a user starts the guardian by hand, it prints a message. */
 int main(int argc, char **argv)
 {
-	if (argc != 6) {
+	uint8_t uuid[PTX_LOG_UUID_BYTES];
+
+	if (argc != 6 && (argc != 7 || !take_uuid(argv[6], uuid))) {
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
@@ -33,5 +52,6 @@ int main(int argc, char **argv)
 		.same_ids = argv[3][0] == '1',
 		.log_number = strtoull(argv[4], NULL, 10),
 		.which = argv[5][0] == '1',
+		.uuid = argc == 7 ? uuid : NULL,
 	}));
 }

@@ -237,13 +237,14 @@ static void unmap_life(struct ptx_guardian *guardian)
  * Starts a guardian with the lock guardian->which. A failure is not reported: the stream works
  * without a guardian. Returns the file that the creator has mapped, or -1.
  */
-static int start_guardian(struct ptx_stream *stream, int log_fd, uint64_t number,
+static int start_guardian(struct ptx_stream *stream, const struct ptx_log *log, uint64_t number,
 			  struct ptx_guardian *guardian)
 {
-	char bit[16], generation[24], log[24], name[] = "posixtrace-guardian";
+	char bit[16], generation[24], logs[24], uuid[2 * PTX_LOG_UUID_BYTES + 1];
+	char name[] = "posixtrace-guardian";
 	char same_ids[] = { stream->target.same_ids ? '1' : '0', '\0' };
 	char which[] = { guardian->which ? '1' : '0', '\0' };
-	char *argv[] = { name, bit, generation, same_ids, log, which, NULL };
+	char *argv[] = { name, bit, generation, same_ids, logs, which, uuid, NULL };
 	struct start start = { .argv = argv, .life_fd = -1 };
 	sigset_t all, before;
 	uint64_t began;
@@ -261,7 +262,7 @@ static int start_guardian(struct ptx_stream *stream, int log_fd, uint64_t number
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
 		return -1;
-	start.log_fd = open_log(log_fd);
+	start.log_fd = open_log(ptx_log_descriptor(log));
 	start.life_fd = map_life(guardian);
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
@@ -270,7 +271,9 @@ static int start_guardian(struct ptx_stream *stream, int log_fd, uint64_t number
 	snprintf(bit, sizeof bit, "%u", stream->view->bit);
 	snprintf(generation, sizeof generation, "%llu",
 		 (unsigned long long)stream->view->generation);
-	snprintf(log, sizeof log, "%llu", (unsigned long long)number);
+	snprintf(logs, sizeof logs, "%llu", (unsigned long long)number);
+	for (size_t i = 0; i < PTX_LOG_UUID_BYTES; i++)
+		snprintf(uuid + 2 * i, 3, "%02x", ptx_log_uuid(log)[i]);
 	sigfillset(&all);
 	/*
 	 * A signal handler must not run in these processes, because they use the creator's memory.
@@ -305,9 +308,9 @@ out:
 	return start.life_fd;
 }
 
-void ptx_guard_start(struct ptx_stream *stream)
+void ptx_guard_start(struct ptx_stream *stream, const struct ptx_log *log)
 {
-	const int life_fd = start_guardian(stream, stream->log_fd, 0, &stream->guardian);
+	const int life_fd = start_guardian(stream, log, 0, &stream->guardian);
 
 	if (life_fd >= 0)
 		close(life_fd);
@@ -317,11 +320,11 @@ void ptx_guard_start(struct ptx_stream *stream)
  * An attachment has two locks for guardians. The old guardian has one of them, so the new guardian
  * gets the other.
  */
-int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
+int ptx_guard_start_next(struct ptx_stream *stream, const struct ptx_log *log, uint64_t number,
 			 struct ptx_guardian *guardian)
 {
 	guardian->which = !stream->guardian.which;
-	return start_guardian(stream, log_fd, number, guardian);
+	return start_guardian(stream, log, number, guardian);
 }
 
 /*

@@ -47,8 +47,7 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 		return err;
 	next.number = ++stream->logs;
 	ptx_registry_note_other(stream, ptx_log_descriptor(next.log));
-	next.ledger_fd = ptx_guard_start_next(stream, ptx_log_descriptor(next.log), next.number,
-					      &guardian);
+	next.ledger_fd = ptx_guard_start_next(stream, next.log, next.number, &guardian);
 	err = ptx_log_begin(next.log, guardian.pid, guardian.start);
 	has_header = !err;
 	/* A guardian without the ledger of the earlier logs would write wrong counts. */

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * posix/guard_start.c: whether a log gets a guardian. The test can make the start of its process
- * fail.
+ * fail. posix/guard.c: which log a guardian completes.
  */
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "arena/arena.h"
+#include "log/format.h"
+#include "posix/guard.h"
 #include "support/log.h"
 
 static unsigned starts;
@@ -70,5 +75,54 @@ START_TEST(where_there_are_no_record_locks_there_is_no_guardian)
 }
 END_TEST
 
+/* The work of a guardian whose stream has ended without events in the log `fd`. */
+static void guard_unused(int fd, const uint8_t *uuid)
+{
+	ck_assert_int_eq(ptx_guard_run(&(struct ptx_guarded){
+		.arena_fd = dup(ptx_arena_fd(&ptx_arena_self)),
+		.log_fd = dup(fd),
+		.life_fd = -1,
+		.bit = PTX_STREAMS - 1,
+		.generation = 1,
+		.same_ids = true,
+		.log_number = 1,
+		.uuid = uuid,
+	}), 0);
+}
+
+/*
+ * The file has a log that names no guardian and that a process is writing. It may be the log of
+ * another stream: the creator in another namespace cannot name its guardian.
+ */
+START_TEST(a_guardian_completes_only_the_log_with_its_uuid)
+{
+	static const uint8_t other[PTX_LOG_UUID_BYTES] = { 1 };
+	uint8_t own[PTX_LOG_UUID_BYTES];
+	struct posix_trace_check_np check;
+	unsigned char *before, *after;
+	size_t bytes, bytes_after;
+	trace_id_t trid;
+	int fd = log_file();
+
+	setenv("POSIXTRACE_GUARDIAN", "/no/guardian", 1);
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL);
+	before = log_bytes(fd, &bytes);
+	memcpy(own, before + offsetof(struct ptx_log_header, uuid), sizeof(own));
+	guard_unused(fd, other);
+	guard_unused(fd, NULL);
+	after = log_bytes(fd, &bytes_after);
+	ck_assert_uint_eq(bytes_after, bytes);
+	ck_assert_mem_eq(after, before, bytes);
+	guard_unused(fd, own);
+	ck_assert_int_eq(posix_trace_check_np(fd, NULL, NULL, &check), 0);
+	ck_assert(check.complete);
+	posix_trace_shutdown(trid);
+	free(before);
+	free(after);
+	close(fd);
+}
+END_TEST
+
 SUITE_MAIN("posix: who gets a guardian", a_log_has_a_guardian,
-	   where_there_are_no_record_locks_there_is_no_guardian)
+	   where_there_are_no_record_locks_there_is_no_guardian,
+	   a_guardian_completes_only_the_log_with_its_uuid)
