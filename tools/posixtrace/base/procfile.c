@@ -113,16 +113,44 @@ pid_t procfile_inner_id(pid_t pid, pid_t tid)
 	return id ? id : tid;
 }
 
+uint64_t procfile_space(const char *process)
+{
+	char path[32];
+	struct stat space;
+
+	/* A longer text is neither a number of a process nor "self". */
+	if (snprintf(path, sizeof(path), "/proc/%s/ns/pid", process) >= (int)sizeof(path))
+		return 0;
+	return stat(path, &space) ? 0 : (uint64_t)space.st_ino;
+}
+
 bool procfile_same_ids(pid_t pid, pid_t other)
 {
-	char path[64];
-	struct stat a, b;
+	char number[2][12];
+	uint64_t space;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-	if (stat(path, &a))
+	snprintf(number[0], sizeof(number[0]), "%d", (int)pid);
+	snprintf(number[1], sizeof(number[1]), "%d", (int)other);
+	space = procfile_space(number[0]);
+	return space && space == procfile_space(number[1]);
+}
+
+/* /proc adds one line end. */
+bool procfile_name(pid_t pid, pid_t tid, char *name, size_t bytes)
+{
+	char path[64];
+	size_t len;
+
+	*name = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	if (!procfile_read(path, name, bytes)) {
+		*name = '\0';
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)other);
-	return !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	}
+	len = strlen(name);
+	if (len && name[len - 1] == '\n')
+		name[len - 1] = '\0';
+	return len != 0;
 }
 
 bool procfile_is_foreign(void)

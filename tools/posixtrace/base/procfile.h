@@ -50,6 +50,13 @@ pid_t procfile_last_number(const char *text, const char *name);
 pid_t procfile_inner_id(pid_t pid, pid_t tid);
 
 /*
+ * Returns the inode of the namespace of process IDs of a process, or 0 if the kernel does not show
+ * it. "process" is a number, or "self". The inode of the first namespace is a constant of Linux.
+ */
+#define PROCFILE_FIRST_SPACE UINT64_C(0xeffffffc)
+uint64_t procfile_space(const char *process);
+
+/*
  * Returns whether two processes are in the same namespace of process IDs. The result is also false
  * if the kernel does not show one of the namespaces.
  */
@@ -61,6 +68,13 @@ bool procfile_same_ids(pid_t pid, pid_t other);
  * false if /proc is not mounted.
  */
 bool procfile_is_foreign(void);
+
+/*
+ * Stores the name that a thread has in the kernel. The name of a process is that of its main thread,
+ * whose number is `pid`. A name may contain line ends. Returns false, with an empty name, if the
+ * thread has ended or is hidden.
+ */
+bool procfile_name(pid_t pid, pid_t tid, char *name, size_t bytes);
 
 /*
  * Stores the path of the program that a process executes. Returns false for a kernel thread, which

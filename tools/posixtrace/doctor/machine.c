@@ -507,19 +507,25 @@ static void examine_tracefs(doctor_report *report)
 			   "%u recording%s now%s", swept.alive, text_plural(swept.alive), text);
 }
 
-/* Returns the advice for a reason why the kernel's programs cannot be used. */
-static const char *programs_advice(const char *why)
+/* Returns the advice for a reason why the kernel's programs cannot be used, or NULL for none. */
+static const char *programs_advice(enum syscalls_remedy remedy)
 {
-	if (strncmp(why, "no permission", 13) == 0)
+	switch (remedy) {
+	case SYSCALLS_PERMISSION:
 		return "run as root, or see setcap in posixtrace-record(1)";
-	if (strncmp(why, "in a PID namespace", 18) == 0)
+	case SYSCALLS_FIRST_SPACE:
 		return OUTSIDE;
-	if (strstr(why, "tracefs is not mounted"))
+	case SYSCALLS_MOUNT_TRACEFS:
 		return MOUNT_TRACEFS;
-	if (strstr(why, "too few descriptors"))
+	case SYSCALLS_DESCRIPTORS:
 		return MORE_FILES;
-	if (strcmp(why, "out of memory") == 0)
+	case SYSCALLS_MEMORY:
 		return "give this process more memory, or raise its limit: ulimit -v, ulimit -l";
+	case SYSCALLS_OTHER_PROCESSOR:
+		return NULL;
+	case SYSCALLS_OTHER_KERNEL:
+		break;
+	}
 	return "use a kernel that permits it: Linux 6.1 or later with CONFIG_BPF_SYSCALL and "
 	       "CONFIG_UPROBES";
 }
@@ -530,11 +536,11 @@ static const char *programs_advice(const char *why)
  */
 static void examine_syscalls(doctor_report *report)
 {
-	const char *why = syscalls_refusal();
+	const struct syscalls_why *why = syscalls_refusal();
 
 	if (why)
-		doctor_say(report, "system calls", DOCTOR_LIMITED, programs_advice(why),
-			   "%s: static programs and those of Go cannot be traced", why);
+		doctor_say(report, "system calls", DOCTOR_LIMITED, programs_advice(why->remedy),
+			   "%s: static programs and those of Go cannot be traced", why->text);
 	else
 		doctor_say(report, "system calls", DOCTOR_WORKS, NULL,
 			   "record --syscalls; static programs and those of Go are traced");
@@ -546,11 +552,11 @@ static void examine_syscalls(doctor_report *report)
  */
 static void examine_uprobes(doctor_report *report)
 {
-	const char *why = uprobes_refusal();
+	const struct syscalls_why *why = uprobes_refusal();
 
 	if (why)
-		doctor_say(report, "uprobes", DOCTOR_LIMITED, programs_advice(why),
-			   "%s: functions of static programs and of Go cannot be traced", why);
+		doctor_say(report, "uprobes", DOCTOR_LIMITED, programs_advice(why->remedy),
+			   "%s: functions of static programs and of Go cannot be traced", why->text);
 	else
 		doctor_say(report, "uprobes", DOCTOR_WORKS, NULL,
 			   "record --function of static programs and of Go");

@@ -209,21 +209,6 @@ static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, const si
 	crash_put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
 }
 
-/* Reads the name that a thread has in the kernel. If it cannot be read, the name is empty. */
-static void read_name(pid_t tid, char name[32])
-{
-	char path[40];
-	FILE *file;
-
-	*name = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	file = fopen(path, "re");
-	if (file && fgets(name, 32, file))
-		name[strcspn(name, "\n")] = '\0';
-	if (file)
-		fclose(file);
-}
-
 /* Records a stopped thread: its name, whether the signal is for it, and its registers. */
 static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool crashed)
 {
@@ -234,7 +219,8 @@ static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool cra
 	char name[32];
 
 	memset(&registers, 0, sizeof(registers));
-	read_name(tid, name);
+	/* If the name cannot be read, it is empty. */
+	procfile_name(pid, tid, name, sizeof(name));
 	pack_number(&packet, pid);
 	pack_number(&packet, tid);
 	pack_text(&packet, name);
@@ -541,7 +527,7 @@ static void put_killed(const struct crash *crash, pid_t tid, int sig)
 	is_sent = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
 	ended_signal(signal, sig);
 	if (is_sent && info.si_pid > 0 && procfile_same_ids((pid_t)pid, getpid()))
-		read_name(info.si_pid, name);
+		procfile_name(info.si_pid, info.si_pid, name, sizeof(name));
 	pack_number(&packet, (long long)pid);
 	pack_number(&packet, tid);
 	pack_text(&packet, signal);

@@ -507,17 +507,12 @@ static void refused_text(const struct scene *scene, struct crash_cause *cause)
 static void sender_text(const struct scene *scene, struct crash_cause *cause)
 {
 	const siginfo_t *info = &scene->fault->info;
-	char path[40];
 
 	snprintf(cause->reason, sizeof(cause->reason), "sent by process %d", (int)info->si_pid);
 	if (info->si_pid <= 0 || info->si_pid == scene->pid ||
 	    !procfile_same_ids(scene->pid, getpid()))
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)info->si_pid);
-	if (procfile_read(path, cause->message, 64))
-		cause->message[strcspn(cause->message, "\n")] = '\0';
-	else
-		*cause->message = '\0';
+	procfile_name(info->si_pid, info->si_pid, cause->message, 64);
 }
 
 /* Finds the cause of the signal scene->fault. */

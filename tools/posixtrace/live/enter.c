@@ -44,13 +44,24 @@ static const char *log_refusal(void)
 	return "not in a log that can be full, and not with --loop";
 }
 
+/* Returns the text of a reason, or NULL if there is none. */
+static const char *text_of(const struct syscalls_why *why)
+{
+	return why ? why->text : NULL;
+}
+
+static const char *traps_refusal(void)
+{
+	return text_of(uprobes_refusal());
+}
+
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel)
 {
 	const char *why = NULL;
 
 	switch (kernel->calls) {
 	case KERNEL_CALLS_AUTO:
-		why = capture_keeps(plan) ? syscalls_refusal() : log_refusal();
+		why = capture_keeps(plan) ? text_of(syscalls_refusal()) : log_refusal();
 		kernel->calls = why ? KERNEL_CALLS_NONE : KERNEL_CALLS_UNSEEN;
 		break;
 	case KERNEL_CALLS_NONE:
@@ -65,7 +76,7 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 
 void enter_allow_traps(const struct capture_plan *plan, struct traps *traps)
 {
-	traps->refusal = capture_keeps(plan) ? uprobes_refusal : log_refusal;
+	traps->refusal = capture_keeps(plan) ? traps_refusal : log_refusal;
 }
 
 /*

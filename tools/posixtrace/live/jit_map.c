@@ -69,16 +69,6 @@ static int64_t process_begin(pid_t pid)
 	return pid && procfile_stat(pid, &stat) ? procfile_began_ns(stat.start) - NS : INT64_MAX;
 }
 
-/* Returns the inode of the namespace of process IDs of a process, 0 if it is unknown. */
-static uint64_t ids_of(const char *process)
-{
-	char path[320];
-	struct stat space;
-
-	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
-	return stat(path, &space) ? 0 : (uint64_t)space.st_ino;
-}
-
 struct jit_place jit_place_begin(pid_t pid)
 {
 	struct jit_place place = { .pid = pid, .begin_ns = process_begin(pid) };
@@ -86,7 +76,7 @@ struct jit_place jit_place_begin(pid_t pid)
 	struct stat process;
 
 	snprintf(number, sizeof(number), "%d", (int)pid);
-	place.ids = ids_of(number);
+	place.ids = procfile_space(number);
 	place.root = rootfile_root(pid);
 	place.folder = place.root < 0 ? -1 :
 		       rootfile_open_at(place.root, "/tmp", O_PATH | O_DIRECTORY);
@@ -118,7 +108,7 @@ struct jit_maps *jit_maps_begin(const struct jit_place *place)
 
 	if (maps) {
 		maps->place = place;
-		maps->own_ids = ids_of("self");
+		maps->own_ids = procfile_space("self");
 	}
 	return maps;
 }
@@ -170,7 +160,7 @@ static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
 	while (folder && !found && (entry = readdir(folder))) {
 		pid_t outer = (pid_t)atoi(entry->d_name);
 
-		if (outer > 0 && ids_of(entry->d_name) == place->ids &&
+		if (outer > 0 && procfile_space(entry->d_name) == place->ids &&
 		    procfile_inner_id(outer, outer) == pid)
 			found = outer;
 	}

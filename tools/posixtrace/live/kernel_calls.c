@@ -5,6 +5,7 @@
  * weave_calls.c makes the events when it writes the log again, because only then the log shows
  * which processes the preload library has recorded.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static unsigned scope_of(const struct kernel_plan *plan)
 int kernel_calls_begin(struct kernel *kernel)
 {
 	struct syscalls_plan *plan = calloc(SYSCALLS_PLANS, sizeof(*plan));
-	const char *why = "out of memory";
+	const struct syscalls_why *why = syscalls_reason(ENOMEM);
 
 	kernel->syscalls = calloc(1, sizeof(*kernel->syscalls));
 	kernel->forms = calloc(1, sizeof(*kernel->forms));
@@ -60,7 +61,7 @@ int kernel_calls_begin(struct kernel *kernel)
 	if (!why)
 		return kernel_has_traps(&kernel->plan) ? kernel_traps_begin(kernel) : TOOL_OK;
 	say("the kernel does not record %s: %s",
-	    kernel_has_calls(&kernel->plan) ? "system calls" : "functions", why);
+	    kernel_has_calls(&kernel->plan) ? "system calls" : "functions", why->text);
 	return TOOL_FAILURE;
 }
 

@@ -6,24 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tracefs.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
 
 #define NAME_FORMAT "posixtrace-%d-%llu-%llu"
-#define FIRST_SPACE 0xeffffffcULL /* the number of the first PID namespace, a constant of Linux */
 
 enum owner { OWNER_ALIVE, OWNER_DEAD, OWNER_UNKNOWN };
-
-/* Returns the number of this process's PID namespace, or 0 if it is not known. */
-static unsigned long long own_space(void)
-{
-	struct stat space;
-
-	return stat("/proc/self/ns/pid", &space) ? 0 : (unsigned long long)space.st_ino;
-}
 
 /*
  * Returns the start time of a process in clock ticks after boot. Returns 0 with errno ENOENT or
@@ -54,7 +44,7 @@ static enum owner owner_of(const char *name)
 	 * instance.
 	 */
 	snprintf(again, sizeof(again), NAME_FORMAT, pid, start, space);
-	if (strcmp(name, again) || !space || space != own_space() || !start_of(getpid()))
+	if (strcmp(name, again) || !space || space != procfile_space("self") || !start_of(getpid()))
 		return OWNER_UNKNOWN;
 	found = start_of(pid);
 	if (found)
@@ -117,7 +107,7 @@ enum kernel_refusal kernel_instance_refusal(void)
 	if (access(folder, R_OK | W_OK | X_OK) != 0)
 		return errno == EACCES || errno == EPERM ? KERNEL_REFUSAL_PERMISSION :
 		       errno == EROFS ? KERNEL_REFUSAL_READ_ONLY : KERNEL_REFUSAL_INSTANCES;
-	if (own_space() != FIRST_SPACE)
+	if (procfile_space("self") != PROCFILE_FIRST_SPACE)
 		return KERNEL_REFUSAL_NAMESPACE;
 	return KERNEL_REFUSAL_NONE;
 }
@@ -127,6 +117,7 @@ struct tracefs_instance *kernel_instance_make(void)
 	char name[64];
 
 	kernel_instance_sweep();
-	snprintf(name, sizeof(name), NAME_FORMAT, (int)getpid(), start_of(getpid()), own_space());
+	snprintf(name, sizeof(name), NAME_FORMAT, (int)getpid(), start_of(getpid()),
+		 (unsigned long long)procfile_space("self"));
 	return tracefs_instance_create(name);
 }

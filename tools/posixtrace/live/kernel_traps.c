@@ -8,6 +8,7 @@
  */
 #include "live/kernel_traps.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -407,7 +408,7 @@ const char *kernel_traps_extend(struct kernel *kernel)
 	const size_t before = traps->places;
 	const char **path = calloc(from->files + 1, sizeof(*path));
 	struct uprobes_place *where = NULL;
-	const char *why = "out of memory";
+	const struct syscalls_why *why = syscalls_reason(ENOMEM);
 
 	if (path && vec_grow(&traps->uprobes, traps->uprobeses, 1) && make_places(kernel, &where)) {
 		struct uprobes *uprobes = &traps->uprobes[traps->uprobeses++];
@@ -420,7 +421,7 @@ const char *kernel_traps_extend(struct kernel *kernel)
 	}
 	free(where);
 	free(path);
-	return why;
+	return why ? why->text : NULL;
 }
 
 int kernel_traps_begin(struct kernel *kernel)

@@ -179,13 +179,11 @@ void pipe_writers_names(const struct pipe_writers *writers, pid_t reader, const 
 	*text = '\0';
 	for (size_t i = 0; number && i < writers->writers; i++) {
 		const struct pipe_writer *writer = &writers->writer[i];
-		char path[64], name[PROCFILE_BYTES];
+		char name[64];
 
-		snprintf(path, sizeof(path), "/proc/%d/comm", (int)writer->pid);
 		if (writer->pipe != number || writer->pid == reader ||
-		    !procfile_read(path, name, sizeof(name)))
+		    !procfile_name(writer->pid, writer->pid, name, sizeof(name)))
 			continue;
-		name[strcspn(name, "\n")] = '\0';
 		if (used + strlen(name) + 3 > size)
 			return;
 		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);

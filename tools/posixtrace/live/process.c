@@ -73,27 +73,11 @@ bool process_add_operands(struct process_list *list, const char *command, int ar
 	return true;
 }
 
-/* The function reads the name from /proc. It is no error if the process has ended or is hidden. */
+/* It is no error if the process has ended or is hidden. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 {
-	char path[40];
-	ssize_t n = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, name, PROCESS_NAME_BYTES - 1);
-		close(fd);
-	}
-	if (n <= 0) {
+	if (!procfile_name(pid, pid, name, PROCESS_NAME_BYTES))
 		strcpy(name, "?");
-		return;
-	}
-	name[n] = '\0';
-	/* /proc adds one line end; the name itself may have further ones */
-	if (name[n - 1] == '\n')
-		name[n - 1] = '\0';
 }
 
 /*

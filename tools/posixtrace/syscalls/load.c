@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,7 +29,6 @@
 #define RING_BYTES  (UINT32_C(16) << 20)
 #define OPEN_MOST   65536 /* greatest number of threads that are in a call at one time */
 
-#define FIRST_PID_SPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 
 /*
  * The programs in the order in which they are attached: the program of exits before the program of
@@ -230,54 +228,83 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 	return true;
 }
 
-/* Returns the kernel's reason for this error number, in words. */
-const char *syscalls_reason(int err)
+/* Returns the kernel's reason for this error number. */
+const struct syscalls_why *syscalls_reason(int err)
 {
+	static const struct syscalls_why permission = {
+		SYSCALLS_PERMISSION,
+		"no permission to load programs into the kernel (CAP_BPF and CAP_PERFMON, as root "
+		"has)"
+	}, none = {
+		SYSCALLS_OTHER_KERNEL, "this kernel has no BPF"
+	}, descriptors = {
+		SYSCALLS_DESCRIPTORS, "too few descriptors; see ulimit -n"
+	}, memory = {
+		SYSCALLS_MEMORY, "out of memory"
+	}, refused = {
+		SYSCALLS_OTHER_KERNEL, "this kernel does not accept the programs"
+	};
+
 	switch (err) {
 	case EPERM:
 	case EACCES:
-		return "no permission to load programs into the kernel (CAP_BPF and CAP_PERFMON, "
-		       "as root has)";
+		return &permission;
 	case ENOSYS:
-		return "this kernel has no BPF";
+		return &none;
 	case EMFILE:
-		return "too few descriptors; see ulimit -n";
+		return &descriptors;
 	case ENOMEM:
-		return "out of memory";
+		return &memory;
 	}
-	return "this kernel does not accept the programs";
+	return &refused;
 }
 
 /* Returns the reason why the kernel's description of an event could not be read, by errno. */
-static const char *fields_reason(void)
+static const struct syscalls_why *fields_reason(void)
 {
-	if (errno == EMFILE)
+	static const struct syscalls_why permission = {
+		SYSCALLS_PERMISSION, "no permission to read the kernel's events (tracefs)"
+	}, none = {
+		SYSCALLS_MOUNT_TRACEFS,
+		"the kernel's events are not there (tracefs is not mounted?)"
+	};
+
+	if (errno == EMFILE || errno == ENOMEM)
 		return syscalls_reason(errno);
-	return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
-	       "the kernel's events are not there (tracefs is not mounted?)";
+	return errno == EACCES ? &permission : &none;
 }
 
 /* Returns the reason why perf_event_open(2) failed. */
-static const char *event_reason(int err)
+static const struct syscalls_why *event_reason(int err)
 {
+	static const struct syscalls_why permission = {
+		SYSCALLS_PERMISSION,
+		"no permission for perf_event_open(2) (CAP_PERFMON, as root has)"
+	}, none = {
+		SYSCALLS_OTHER_KERNEL, "this kernel has no perf_event_open(2)"
+	}, refused = {
+		SYSCALLS_OTHER_KERNEL,
+		"this kernel does not open its events by perf_event_open(2)"
+	};
+
 	switch (err) {
 	case EPERM:
 	case EACCES:
-		return "no permission for perf_event_open(2) (CAP_PERFMON, as root has)";
+		return &permission;
 	case ENOSYS:
-		return "this kernel has no perf_event_open(2)";
+		return &none;
 	case EMFILE:
 	case ENOMEM:
 		return syscalls_reason(err);
 	}
-	return "this kernel does not open its events by perf_event_open(2)";
+	return &refused;
 }
 
 /*
  * Opens the event to which a program is attached. Each program needs only one event of any CPU,
  * because the program then runs on all CPUs. Returns NULL or the reason for a failure.
  */
-static const char *open_event(struct syscalls *syscalls, int which)
+static const struct syscalls_why *open_event(struct syscalls *syscalls, int which)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
 					.sample_period = 1 };
@@ -295,9 +322,9 @@ static const char *open_event(struct syscalls *syscalls, int which)
  * the first entry of a call is recorded, its exit will be recorded, too. Returns NULL or the reason
  * for a failure.
  */
-static const char *attach_programs(struct syscalls *syscalls, unsigned scope)
+static const struct syscalls_why *attach_programs(struct syscalls *syscalls, unsigned scope)
 {
-	const char *why = NULL;
+	const struct syscalls_why *why = NULL;
 
 	for (int i = 0; !why && i < SYSCALLS_PROGRAMS; i++) {
 		if (!is_wanted(i, scope))
@@ -350,37 +377,46 @@ static void forget_all(struct syscalls *syscalls)
  * namespace, for example in a container, this process sees other numbers. If /proc is not mounted,
  * the namespace cannot be recognized, and the result is NULL.
  */
-static const char *space_reason(void)
+static const struct syscalls_why *space_reason(void)
 {
-	struct stat space;
+	static const struct syscalls_why other = {
+		SYSCALLS_FIRST_SPACE,
+		"in a PID namespace, such as that of a container, processes have other numbers "
+		"than in the kernel's records"
+	};
+	const uint64_t space = procfile_space("self");
 
-	return !stat("/proc/self/ns/pid", &space) && space.st_ino != FIRST_PID_SPACE ?
-	       "in a PID namespace, such as that of a container, processes have other numbers "
-	       "than in the kernel's records" : NULL;
+	return space && space != PROCFILE_FIRST_SPACE ? &other : NULL;
 }
 
 /*
  * Reads the offsets of the fields, and makes the maps. Returns NULL, or the reason why that is
  * impossible. syscalls_end() frees everything that was made.
  */
-static const char *prepare_maps(struct syscalls *syscalls, struct program_fields *fields)
+static const struct syscalls_why *prepare_maps(struct syscalls *syscalls,
+					       struct program_fields *fields)
 {
+	static const struct syscalls_why unknown = {
+		SYSCALLS_OTHER_KERNEL, "it is unknown where this kernel marks 32-bit calls"
+	};
+
 	forget_all(syscalls);
 	if (space_reason())
 		return space_reason();
 	if (!find_fields(fields))
 		return fields_reason();
 	if (fields->status < 0)
-		return "it is unknown where this kernel marks 32-bit calls";
+		return &unknown;
 	return make_maps(syscalls) ? NULL : syscalls_reason(errno);
 }
 
-const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
-			   unsigned scope)
+const struct syscalls_why *syscalls_begin(struct syscalls *syscalls,
+					  const struct syscalls_plan *plan, pid_t pid,
+					  unsigned scope)
 {
 	const uint32_t yes = 1;
 	struct program_fields fields;
-	const char *why = prepare_maps(syscalls, &fields);
+	const struct syscalls_why *why = prepare_maps(syscalls, &fields);
 
 	if (why)
 		return why;
@@ -395,11 +431,11 @@ const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan
 	return why;
 }
 
-const char *syscalls_refusal(void)
+const struct syscalls_why *syscalls_refusal(void)
 {
 	struct program_fields fields;
 	struct syscalls syscalls;
-	const char *why = prepare_maps(&syscalls, &fields);
+	const struct syscalls_why *why = prepare_maps(&syscalls, &fields);
 
 	if (!why && !load_programs(&syscalls, &fields, SYSCALLS_FOLLOW | SYSCALLS_CALLS))
 		why = syscalls_reason(errno);

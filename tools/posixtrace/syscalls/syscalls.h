@@ -16,8 +16,7 @@
  * While the programs are attached, every system call of every process on the machine is slower.
  *
  * Threads  one thread uses these functions.
- * Errors   syscalls_begin() and syscalls_refusal() return NULL for success, otherwise a constant
- *          text for the user.
+ * Errors   syscalls_begin() and syscalls_refusal() return NULL for success, otherwise a constant.
  */
 #ifndef POSIXTRACE_SYSCALLS_SYSCALLS_H
 #define POSIXTRACE_SYSCALLS_SYSCALLS_H
@@ -32,6 +31,17 @@
 #define SYSCALLS_PIECE_BYTES 4096 /* greatest number of bytes of a piece */
 #define SYSCALLS_NUMBERS     512  /* greater than the number of each call that has a name */
 #define SYSCALLS_UNREAD      UINT32_MAX
+
+/* Why the kernel cannot record: a text for the user, and the means by which it could. */
+enum syscalls_remedy {
+	SYSCALLS_OTHER_KERNEL, SYSCALLS_PERMISSION, SYSCALLS_FIRST_SPACE, SYSCALLS_MOUNT_TRACEFS,
+	SYSCALLS_DESCRIPTORS, SYSCALLS_MEMORY, SYSCALLS_OTHER_PROCESSOR
+};
+
+struct syscalls_why {
+	enum syscalls_remedy remedy;
+	const char *text;
+};
 
 enum syscalls_kind {
 	SYSCALLS_CALL,  /* a call has returned */
@@ -129,15 +139,16 @@ enum syscalls_scope {
  * To find this out, the function creates the maps and programs in the kernel, opens the events, and
  * removes everything at once.
  */
-const char *syscalls_refusal(void);
+const struct syscalls_why *syscalls_refusal(void);
 
 /*
  * Begins to record a process. "scope" is a sum of values of enum syscalls_scope. Without
  * SYSCALLS_CALLS, "plan" may be NULL. Returns NULL, or the reason for a failure. The caller must
  * call syscalls_end() in both cases.
  */
-const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
-			   unsigned scope);
+const struct syscalls_why *syscalls_begin(struct syscalls *syscalls,
+					  const struct syscalls_plan *plan, pid_t pid,
+					  unsigned scope);
 
 /*
  * Passes each record that has arrived to take(). "piece" points to the pieces of the record, which
@@ -183,8 +194,8 @@ int syscalls_bpf(enum bpf_cmd command, union bpf_attr *attr);
 struct program;
 int syscalls_load(const struct program *program, enum bpf_prog_type type, unsigned attach);
 
-/* Returns the kernel's reason for an error number of bpf(2) as a constant text. */
-const char *syscalls_reason(int err);
+/* Returns the kernel's reason for an error number of bpf(2) as a constant. */
+const struct syscalls_why *syscalls_reason(int err);
 
 /* Returns the name of a call, or NULL if it is not known. */
 const char *syscalls_name(uint32_t number, bool is_32bit);

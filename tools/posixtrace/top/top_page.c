@@ -6,13 +6,13 @@
  * the same text. Names from the process or the log may be hostile, so they are written by
  * text_name() and text_safe(), which escape them.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/procfile.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "live/blocked.h"
@@ -228,22 +228,9 @@ static int order_threads(const void *a, const void *b)
 /* Reads the name that a thread has now. Returns false if it has ended. */
 static bool read_name(const struct row *row, char name[PROCESS_NAME_BYTES])
 {
-	char path[64];
-	ssize_t len = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm",
-		 (int)(row->state ? row->state->seen_pid : row->thread.pid),
-		 (int)(row->state ? row->state->seen_tid : row->thread.tid));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		len = read(fd, name, PROCESS_NAME_BYTES - 1);
-		close(fd);
-	}
-	if (len <= 0)
-		return false;
-	name[len - (name[len - 1] == '\n')] = '\0';
-	return true;
+	return procfile_name(row->state ? row->state->seen_pid : row->thread.pid,
+			     row->state ? row->state->seen_tid : row->thread.tid, name,
+			     PROCESS_NAME_BYTES);
 }
 
 /* Returns whether the process in /proc that read_name() examines is the one of the thread. */

@@ -77,7 +77,7 @@ static int load_either(struct uprobes *uprobes, const struct program *program, b
  * Loads the program for places without values. POSIXTRACE_KERNEL=perf selects the older way, as it
  * does for the records of the scheduler. Returns NULL, or the kernel's reason for a failure.
  */
-static const char *load_uprobe(struct uprobes *uprobes)
+static const struct syscalls_why *load_uprobe(struct uprobes *uprobes)
 {
 	const char *way = getenv("POSIXTRACE_KERNEL");
 	static struct program program;
@@ -91,8 +91,8 @@ static const char *load_uprobe(struct uprobes *uprobes)
  * Stores the values of all places, and loads the program for places with values. Returns NULL, or
  * the reason for a failure.
  */
-static const char *load_valued(struct uprobes *uprobes, const struct uprobes_place *place,
-			       size_t count)
+static const struct syscalls_why *load_valued(struct uprobes *uprobes,
+					      const struct uprobes_place *place, size_t count)
 {
 	union bpf_attr make = { .map_type = BPF_MAP_TYPE_HASH, .key_size = 4,
 				.value_size = sizeof(struct uprobes_values) };
@@ -137,9 +137,13 @@ static uint64_t cookie_of(const struct uprobes_place *place, size_t index)
 	return index | (uint64_t)(place->is_go ? ARRIVE_GO : 0) << 32;
 }
 
-/* Returns the reason why the kernel refused a place, in words. */
-static const char *place_reason(int err)
+/* Returns the reason why the kernel refused a place. */
+static const struct syscalls_why *place_reason(int err)
 {
+	static const struct syscalls_why refused = {
+		SYSCALLS_OTHER_KERNEL, "this kernel accepts no breakpoint there"
+	};
+
 	switch (err) {
 	case EPERM:
 	case EACCES:
@@ -148,7 +152,7 @@ static const char *place_reason(int err)
 	case ENOMEM:
 		return syscalls_reason(err);
 	}
-	return "this kernel accepts no breakpoint there";
+	return &refused;
 }
 
 /* The places of one file, in the form that the kernel requires. */
@@ -194,7 +198,7 @@ static int attach_multi(struct uprobes *uprobes, const struct batch *batch, size
 		return err;
 	if (count == 1) {
 		uprobes->refusals++;
-		uprobes->refused = place_reason(err);
+		uprobes->refused = place_reason(err)->text;
 		return err;
 	}
 	err = attach_multi(uprobes, batch, first, count / 2);
@@ -262,7 +266,7 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 			continue;
 		last = err;
 		uprobes->refusals++;
-		uprobes->refused = place_reason(err);
+		uprobes->refused = place_reason(err)->text;
 	}
 	return err == EMFILE || err == ENOMEM || !good ? last : 0;
 }
@@ -323,7 +327,7 @@ static int attach_groups(struct uprobes *uprobes, const char *path,
 		}
 		say("%s: the kernel refuses all %zu breakpoints of %s: %s; they are left out", path,
 		    uprobes->refusals - before, has_values ? "functions and probes with values" :
-		    "functions without values", place_reason(err));
+		    "functions without values", place_reason(err)->text);
 		/* The caller counts only the places of groups that the kernel has accepted. */
 		uprobes->refusals = before;
 		uprobes->last_error = err;
@@ -331,12 +335,13 @@ static int attach_groups(struct uprobes *uprobes, const char *path,
 	return 0;
 }
 
-const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
-			  const char *const *path, const struct uprobes_place *place, size_t count,
-			  size_t first)
+const struct syscalls_why *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
+					 const char *const *path,
+					 const struct uprobes_place *place, size_t count,
+					 size_t first)
 {
 	bool accepted = false;
-	const char *why;
+	const struct syscalls_why *why;
 	int err = 0;
 
 	*uprobes = (struct uprobes){ .syscalls = syscalls, .first = first, .program = -1,
@@ -360,18 +365,22 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 	return err ? place_reason(err) : why;
 }
 
-const char *uprobes_refusal(void)
+const struct syscalls_why *uprobes_refusal(void)
 {
+	static const struct syscalls_why none = {
+		SYSCALLS_OTHER_KERNEL, "this kernel has no uprobes"
+	};
 	struct uprobes uprobes;
 	struct syscalls syscalls;
-	const char *why = syscalls_begin(&syscalls, NULL, getpid(), SYSCALLS_OF_PROCESS);
+	const struct syscalls_why *why =
+		syscalls_begin(&syscalls, NULL, getpid(), SYSCALLS_OF_PROCESS);
 
 	uprobes = (struct uprobes){ .syscalls = &syscalls, .program = -1, .valued = -1,
 				    .values = -1 };
 	if (!why)
 		why = load_uprobe(&uprobes);
 	if (!why && !uprobes.is_multi && event_type() < 0)
-		why = "this kernel has no uprobes";
+		why = &none;
 	uprobes_end(&uprobes);
 	syscalls_end(&syscalls);
 	return why;
@@ -379,14 +388,19 @@ const char *uprobes_refusal(void)
 
 #else
 
-const char *uprobes_refusal(void)
+const struct syscalls_why *uprobes_refusal(void)
 {
-	return "uprobes are not supported on this processor";
+	static const struct syscalls_why processor = {
+		SYSCALLS_OTHER_PROCESSOR, "uprobes are not supported on this processor"
+	};
+
+	return &processor;
 }
 
-const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
-			  const char *const *path, const struct uprobes_place *place, size_t count,
-			  size_t first)
+const struct syscalls_why *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
+					 const char *const *path,
+					 const struct uprobes_place *place, size_t count,
+					 size_t first)
 {
 	(void)path, (void)place, (void)count, (void)first;
 	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1, .valued = -1,

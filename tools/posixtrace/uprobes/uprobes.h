@@ -13,7 +13,7 @@
  * were made.
  *
  * Threads  one thread uses these functions.
- * Errors   functions return NULL for success, otherwise a constant text for the user.
+ * Errors   functions return NULL for success, otherwise a constant.
  */
 #ifndef POSIXTRACE_UPROBES_UPROBES_H
 #define POSIXTRACE_UPROBES_UPROBES_H
@@ -108,7 +108,7 @@ struct uprobes {
  * function begins a recording of this process without system calls, loads a program into the
  * kernel, and removes everything at once.
  */
-const char *uprobes_refusal(void);
+const struct syscalls_why *uprobes_refusal(void);
 
 /*
  * Adds the places to the recording that syscalls_begin() has begun. Only threads of processes that
@@ -121,9 +121,10 @@ const char *uprobes_refusal(void);
  * kernel refuses all groups. If memory or descriptors are lacking, that is an error, too, and the
  * later groups are not added. The caller must call uprobes_end() in any case.
  */
-const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
-			  const char *const *path, const struct uprobes_place *place, size_t count,
-			  size_t first);
+const struct syscalls_why *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
+					 const char *const *path,
+					 const struct uprobes_place *place, size_t count,
+					 size_t first);
 
 /* Removes all places. Records that were made before can still be read. May be called twice. */
 void uprobes_end(struct uprobes *uprobes);

@@ -273,7 +273,8 @@ void why_live_threads(const struct why_live *live)
 			say("further threads are not listed");
 			break;
 		}
-		read_line(live->pid, tid, "comm", name, sizeof(name));
+		if (!procfile_name((pid_t)atoi(live->pid), tid, name, sizeof(name)))
+			strcpy(name, "?");
 		read_line(live->pid, tid, "wchan", place, sizeof(place));
 		has_place = strcmp(place, "0") != 0 && strcmp(place, "?") != 0;
 		/*
