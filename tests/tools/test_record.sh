@@ -356,6 +356,48 @@ for file in precious '' link folder; do
 done
 rm -rf posixtrace.ptl.old
 
+# A log of another version: only its version is different, in byte 8.
+record 0 sh -c 'exit 0 first'
+cp posixtrace.ptl posixtrace.ptl.old
+printf '\2' | dd of=posixtrace.ptl.old bs=1 seek=8 conv=notrunc 2>/dev/null
+cp posixtrace.ptl.old before
+record 125 sh -c "echo >$tmp/ran"
+check "a log of another version keeps the name .old, and is called a log" has err \
+	'^posixtrace: posixtrace.ptl.old: the file exists and is a log that cannot be read: the log has another major version.*, so posixtrace.ptl cannot get this name; '
+check "it is not changed" cmp posixtrace.ptl.old before
+run 2 check posixtrace.ptl.old posixtrace.ptl
+check "it is also a log where rules are expected" has err '^posixtrace: check: posixtrace.ptl.old: this is a log; '
+
+# Files that another process makes while the program starts, after the recorder looked for them.
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+static int make_then(const char *name, char *path, int flags)
+{
+	int (*real)(char *, int) = (int (*)(char *, int))dlsym(RTLD_NEXT, name);
+	FILE *old = fopen("posixtrace.ptl.old", "w");
+	fputs("precious", old);
+	fclose(old);
+	return real(path, flags);
+}
+int mkostemp(char *path, int flags) { return make_then("mkostemp", path, flags); }
+int mkostemp64(char *path, int flags) { return make_then("mkostemp64", path, flags); }
+END
+rm -f posixtrace.ptl.old
+cp posixtrace.ptl before
+if ${CC:-cc} -fPIC -shared -o late.so late.c -ldl 2>/dev/null &&
+	test -z "$(nm "$posixtrace" 2>/dev/null | grep '__[at]san_init')"; then
+	(LD_PRELOAD=$tmp/late.so; export LD_PRELOAD; exec "$posixtrace" record --trace=none true) \
+		>out 2>err
+	got=$? wanted=125
+	check "a file .old that is made while the program starts is examined" exited
+	check "the message says so" has err '^posixtrace: posixtrace.ptl.old: the file exists and is not a log'
+	check "this file is not replaced" grep -qx precious posixtrace.ptl.old
+	check "the log before keeps its name" cmp posixtrace.ptl before
+fi
+rm -rf posixtrace.ptl.old
+
 # Events of the program itself, from its first on, and of children.
 puppet() { # COMMANDS OPTION...
 	commands=$1

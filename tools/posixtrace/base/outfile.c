@@ -138,9 +138,13 @@ static int rename_old(const struct outfile *file)
 
 int outfile_keep(struct outfile *file)
 {
+	const bool ages = file->mode == OUTFILE_AGE;
+
 	if (file->made == file->place)
 		return TOOL_OK;
-	if ((file->mode == OUTFILE_AGE && rename_old(file)) || rename(file->made, file->place)) {
+	if (ages && file->may_age && !file->may_age(file->place))
+		return TOOL_FAILURE;
+	if ((ages && rename_old(file)) || rename(file->made, file->place)) {
 		say("%s: %s", text_given(file->path), say_strerror(errno));
 		return TOOL_FAILURE;
 	}

@@ -16,10 +16,7 @@
 enum outfile_mode { /* the treatment of an existing file */
 	OUTFILE_REFUSE,
 	OUTFILE_REPLACE, /* --force */
-	/*
-	 * it is renamed to PATH.old and replaces an older PATH.old, which the caller examines
-	 * before
-	 */
+	/* it is renamed to PATH.old and replaces an older PATH.old, see may_age() below */
 	OUTFILE_AGE
 };
 
@@ -33,6 +30,12 @@ struct outfile {
 	char *made;
 	enum outfile_mode mode;
 	int fd;
+	/*
+	 * With OUTFILE_AGE, outfile_keep() calls this function immediately before it renames the
+	 * file "place" to PATH.old. Another process may have made both files since outfile_create().
+	 * Returns false after it printed why PATH.old must not be replaced. NULL: it may always be.
+	 */
+	bool (*may_age)(const char *place);
 };
 
 /*

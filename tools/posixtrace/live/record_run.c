@@ -567,12 +567,13 @@ static int trace_to_end(struct run *run)
 
 /*
  * The recorder renames an existing file of the log to LOG.old, which replaces an older file of that
- * name. Returns whether this is permitted: LOG.old does not exist, or it is a log or an empty file.
- * Otherwise the function prints an error: the file is no log, or cannot be read.
+ * name. Returns whether this is permitted: LOG.old does not exist, or it is a log that can be read
+ * or an empty file. Otherwise the function prints an error.
  */
 static bool may_age(const char *path)
 {
-	const char *why = NULL;
+	enum logfile_kind kind = LOGFILE_READABLE;
+	char why[LOGFILE_WHY_BYTES] = "";
 	struct stat st;
 	char *old;
 
@@ -582,26 +583,34 @@ static bool may_age(const char *path)
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
-	if (!lstat(old, &st) && (!S_ISREG(st.st_mode) || (st.st_size && !logfile_is_log(old))))
-		why = S_ISREG(st.st_mode) && access(old, R_OK) ? "cannot be read" : "is not a log";
-	if (why)
-		say("%s: the file exists and %s, so %s cannot get this name; give another name "
-		    "after -o, or --force", old, why, path);
+	if (!lstat(old, &st) && (!S_ISREG(st.st_mode) || st.st_size))
+		kind = S_ISREG(st.st_mode) ? logfile_kind(old, why) : LOGFILE_NO_LOG;
+	if (kind != LOGFILE_READABLE)
+		say("%s: the file exists and %s%s%s, so %s cannot get this name; give another name "
+		    "after -o, or --force", old,
+		    kind == LOGFILE_NO_LOG ? "is not a log" :
+		    kind == LOGFILE_REFUSED ? "is a log that cannot be read" : "cannot be read",
+		    *why ? ": " : "", why, path);
 	free(old);
-	return !why;
+	return kind == LOGFILE_READABLE;
 }
 
 /*
  * Creates the file of the log. The file gets its final name only in trace_to_end(), so if nothing
- * can be traced, an old log is not changed.
+ * can be traced, an old log is not changed. LOG.old is examined here, so that no program is started
+ * in vain, and again in trace_to_end(), because another process may have made it or LOG since.
  */
 static int create_log(struct run *run)
 {
+	int status;
+
 	if (!run->record->force && !rotation_is_wanted(&run->plan->rotate) &&
 	    !may_age(run->plan->path))
 		return TOOL_FAILURE;
-	return rotation_create(&run->rotation, &run->file, run->plan,
-			       run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
+	status = rotation_create(&run->rotation, &run->file, run->plan,
+				 run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
+	run->file.may_age = may_age;
+	return status;
 }
 
 /* Begins the kernel's recording. After an error, which was printed, no log remains. */

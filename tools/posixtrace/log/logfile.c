@@ -58,20 +58,69 @@ static bool is_log(int file)
 	return !err || err == ENOTSUP;
 }
 
+/* Stores a copy of the reason, if it is the first reason. */
+static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
+{
+	char **reason = arg;
+
+	if (!*reason)
+		*reason = strdup(fault->reason);
+}
+
+/*
+ * As logfile_kind(), for an open file. posix_trace_open_np() returns one error for a file that is no
+ * log and for a log that it cannot read. posix_trace_check_np() distinguishes them, and of the
+ * second kind it reads only the header.
+ */
+static enum logfile_kind kind_of(int fd, char why[LOGFILE_WHY_BYTES])
+{
+	struct posix_trace_check_np check;
+	char *reason = NULL;
+	struct stat file;
+	int err;
+
+	if (!fstat(fd, &file) && !S_ISREG(file.st_mode))
+		return LOGFILE_NO_LOG;
+	err = try_open(fd, LOGFILE_REOPEN);
+	/* EBUSY: the guardian of a killed writer has not completed the log yet. */
+	if (!err || err == EBUSY || err == ENOTSUP)
+		return LOGFILE_READABLE;
+	if (err == EINVAL) {
+		err = posix_trace_check_np(fd, keep_reason, &reason, &check);
+		if (reason)
+			snprintf(why, LOGFILE_WHY_BYTES, "%s", reason);
+		free(reason);
+		if (!err)
+			return LOGFILE_REFUSED;
+		if (err == EINVAL)
+			return LOGFILE_NO_LOG;
+	}
+	snprintf(why, LOGFILE_WHY_BYTES, "%s", say_strerror(err));
+	return LOGFILE_UNKNOWN;
+}
+
 /* O_NONBLOCK: open() does not wait for a writer if the path names a FIFO. */
-bool logfile_is_log(const char *path)
+enum logfile_kind logfile_kind(const char *path, char why[LOGFILE_WHY_BYTES])
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat file;
-	int err = EINVAL;
+	enum logfile_kind kind;
 
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &file) && S_ISREG(file.st_mode))
-		err = try_open(fd, LOGFILE_REOPEN);
+	*why = '\0';
+	if (fd < 0) {
+		snprintf(why, LOGFILE_WHY_BYTES, "%s", say_strerror(errno));
+		return LOGFILE_UNKNOWN;
+	}
+	kind = kind_of(fd, why);
 	close(fd);
-	/* EBUSY: the guardian of a killed writer has not completed the log yet. */
-	return !err || err == EBUSY || err == ENOTSUP;
+	return kind;
+}
+
+bool logfile_is_log(const char *path)
+{
+	char why[LOGFILE_WHY_BYTES];
+	const enum logfile_kind kind = logfile_kind(path, why);
+
+	return kind == LOGFILE_READABLE || kind == LOGFILE_REFUSED;
 }
 
 const struct logfile_source *logfile_source;
@@ -591,15 +640,6 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 		    (unsigned long long)(check.faults - faults.printed),
 		    text_plural(check.faults - faults.printed));
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
-}
-
-/* Stores a copy of the reason, if it is the first reason. */
-static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
-{
-	char **reason = arg;
-
-	if (!*reason)
-		*reason = strdup(fault->reason);
 }
 
 const char *(*logfile_foreign_format)(int fd);

@@ -89,10 +89,21 @@ extern struct logfile_joined logfile_joined;
  */
 int logfile_open_fd(struct logfile *log, const char *path);
 
+enum logfile_kind {
+	LOGFILE_READABLE, /* a log, which may be damaged or incomplete */
+	LOGFILE_REFUSED,  /* a log of another version or machine, or one with a damaged header */
+	LOGFILE_NO_LOG,
+	LOGFILE_UNKNOWN   /* the file cannot be read */
+};
+
 /*
- * Returns true if the path names a regular file that is a log. The function prints nothing and does
- * not wait for a guardian.
+ * Examines the file of a path. For LOGFILE_REFUSED and LOGFILE_UNKNOWN, stores the reason, which
+ * otherwise becomes empty. The function prints nothing and does not wait for a guardian.
  */
+#define LOGFILE_WHY_BYTES 160
+enum logfile_kind logfile_kind(const char *path, char why[LOGFILE_WHY_BYTES]);
+
+/* Returns true for a log, also for one that cannot be read. */
 bool logfile_is_log(const char *path);
 
 /*
