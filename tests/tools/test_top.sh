@@ -81,7 +81,8 @@ until_true() {
 	done
 }
 mkfifo gate
-sh -c 'exec 3<>gate; read line <&3; (exit 0) & echo $! >child; wait; read line <&3' &
+sh -c 'exec 3<>gate; read line <&3; (exit 0) & echo $! >child; wait; read line <&3
+	(while sleep 0.1; do :; done) & echo $! >second; read line <&3' &
 target=$!
 "$1" top -p $target -b -d 100ms --trace=process >pages 2>said &
 tracer=$!
@@ -95,6 +96,15 @@ sleep 1000000 &
 echo $! >later
 pages=$(grep -c '^process ' pages)
 until_true sh -c "test \$(grep -c '^process ' pages) -gt $((pages + 2))"
+cp pages pages.later
+kill -KILL $!
+wait $! 2>/dev/null
+lines=$(wc -l <pages)
+echo $((child - 1)) >/proc/sys/kernel/ns_last_pid
+echo >gate
+until_true test -s second
+until_true sh -c "tail -n +$lines pages | grep '% *$child  *$child\( \|\$\)'"
+echo yes >has_states
 kill -TERM $tracer
 wait $tracer
 END
@@ -103,8 +113,10 @@ if has_shim && unshare -pf --mount-proc sh -c 'echo 100 >/proc/sys/kernel/ns_las
 	case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
 	(LD_LIBRARY_PATH=$(cd "${top_builddir:-..}/lib/.libs" && pwd) unshare -pf --mount-proc sh "$tmp/reuse.sh" "$tool" "$tmp")
 	check "a process has the number of the child" cmp "$tmp/child" "$tmp/later"
-	check "it is not shown as the child" lacks pages '  sleep'
-	check "the child is shown" has pages " $(cat "$tmp/child")  *$(cat "$tmp/child")"
+	check "it is not shown as the child" lacks pages.later '  sleep'
+	check "the child is shown" has pages.later " $(cat "$tmp/child")  *$(cat "$tmp/child")"
+	check "a later child has the number" cmp "$tmp/child" "$tmp/second"
+	check "it has states" test -s "$tmp/has_states"
 fi
 
 # States of threads: a thread that never runs, and threads that run as often as they can.

@@ -101,11 +101,15 @@ struct top_states {
 	/*
 	 * The children that have events. After the end of a child the kernel may give its number to
 	 * another process. So the time when the child began, in clock ticks after boot, identifies
-	 * the child; 0: it has ended.
+	 * the child; 0: it has ended. A later process with this number is a child, too, if the
+	 * number gets further events.
 	 */
 	struct top_child {
 		pid_t pid;
 		unsigned long long start;
+		unsigned long long later; /* start of the later process, 0: there is none */
+		bool has_counted;         /* "events" is a count from the time of this process */
+		uint64_t events;          /* of all processes that had the number */
 	} *child;
 	size_t children;
 };

@@ -141,23 +141,56 @@ bool top_states_has_child(const struct top_states *states, pid_t pid)
 	return child && child->start != 0;
 }
 
+/* Returns the number of events of all threads whose process has this number. */
+static uint64_t events_of(const struct top *top, pid_t pid)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < top->threads; i++)
+		if (top->thread[i].pid == pid)
+			events += top->thread[i].events;
+	return events;
+}
+
 /*
- * Returns whether the number belongs to the child that recorded the events. The first look at a
- * child notes when the process began. Without memory for that, the child counts as ended.
+ * The child has ended, and the process that has its number began at "start"; 0: there is none.
+ * Returns whether this process has recorded events. "top" has counts from a time between the look
+ * before and this look. So if two looks after the first one with this process have different
+ * counts, no other process can have recorded the difference.
  */
-static bool is_same_child(struct top_states *states, pid_t pid)
+static bool is_later_child(struct top_child *child, const struct top *top,
+			   unsigned long long start)
+{
+	const uint64_t events = events_of(top, child->pid);
+	const bool has_recorded = child->has_counted && events > child->events;
+
+	if (!start || start != child->later) {
+		child->later = start;
+		child->has_counted = false;
+		return false;
+	}
+	child->events = events;
+	child->has_counted = true;
+	return has_recorded;
+}
+
+/*
+ * Returns whether the number belongs to a child that recorded events. The first look at a child
+ * notes when the process began. Without memory for that, the child counts as ended.
+ */
+static bool is_child(struct top_states *states, const struct top *top, pid_t pid)
 {
 	struct procfile_stat stat;
+	const unsigned long long start = procfile_stat(pid, &stat) ? stat.start : 0;
 	struct top_child *child = find_child(states, pid);
 
 	if (!child) {
 		if (!vec_grow(&states->child, states->children, 1))
 			return false;
 		child = &states->child[states->children++];
-		child->pid = pid;
-		child->start = procfile_stat(pid, &stat) ? stat.start : 0;
-	} else if (child->start && (!procfile_stat(pid, &stat) || stat.start != child->start)) {
-		child->start = 0;
+		*child = (struct top_child){ .pid = pid, .start = start };
+	} else if (child->start != start || !start) {
+		child->start = is_later_child(child, top, start) ? start : 0;
 	}
 	return child->start != 0;
 }
@@ -180,7 +213,7 @@ void top_states_look(struct top_states *states, pid_t pid, const struct top *top
 
 		for (size_t j = next.count; j > 0 && !is_there; j--)
 			is_there = next.state[j - 1].pid == child;
-		if (!is_there && is_same_child(states, child))
+		if (!is_there && is_child(states, top, child))
 			add_process(&next, states, child, child);
 	}
 	if (next.count)
