@@ -441,6 +441,18 @@ struct _posix_trace_scope_np {
 #define POSIX_TRACE_NO_JUMP_(name)
 #endif
 
+#elif defined __GNUC__ && \
+	(defined __cplusplus || (defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L))
+
+/* The compiler prints the reason once for each line, instead of errors about unknown words. */
+#define POSIX_TRACE_OLD_STANDARD_() \
+	_Pragma("GCC error \"a trace point in one line needs -std=c11 or -std=c++11, or later\"") \
+	((void)0)
+#define POSIX_TRACE_EVENT_NP(...)            POSIX_TRACE_OLD_STANDARD_()
+#define POSIX_TRACE_SCOPE_NP(...)            POSIX_TRACE_OLD_STANDARD_()
+#define POSIX_TRACE_LOG_NP(...)              POSIX_TRACE_OLD_STANDARD_()
+#define POSIX_TRACE_LOG_LEVEL_NP(level, ...) POSIX_TRACE_OLD_STANDARD_()
+
 #endif
 
 #endif

@@ -380,6 +380,29 @@ END
 
 # --- refused
 
+# A standard without these lines: one error for each line, which names the reason.
+cat >"$tmp/old.c" <<'END'
+#include <trace_np.h>
+void old(int x);
+void old(int x)
+{
+	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, x));
+	POSIX_TRACE_SCOPE_NP(request, (s32, fd, x));
+	POSIX_TRACE_LOG_NP("%d", x);
+	POSIX_TRACE_LOG_LEVEL_NP(3, "%d", x);
+}
+END
+for compiler in "$CC -std=c99" "$CXX -std=c++98 -x c++"; do
+	if $compiler $warnings -Wno-unused-parameter -I"$include" -fsyntax-only "$tmp/old.c" 2>"$tmp/said"; then
+		got=0
+	else
+		got=1
+	fi
+	check "$compiler refuses lines that need a later standard" test $got = 1
+	check "$compiler: each line has the reason, and no other error" test \
+		"$(grep -c 'error:' "$tmp/said") $(grep -c 'error: .*needs -std=c11' "$tmp/said")" = '4 4'
+done
+
 for compiler in "$CC" "$CXX"; do
 	language=c
 	standard=c11
