@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "arena/arena.h"
 #include "log/format.h"
@@ -75,10 +76,10 @@ START_TEST(where_there_are_no_record_locks_there_is_no_guardian)
 }
 END_TEST
 
-/* The work of a guardian whose stream has ended without events in the log `fd`. */
+/* A process that is the guardian of a stream which has ended without events in the log `fd`. */
 static void guard_unused(int fd, const uint8_t *uuid)
 {
-	ck_assert_int_eq(ptx_guard_run(&(struct ptx_guarded){
+	const struct ptx_guarded guarded = {
 		.arena_fd = dup(ptx_arena_fd(&ptx_arena_self)),
 		.log_fd = dup(fd),
 		.life_fd = -1,
@@ -87,7 +88,17 @@ static void guard_unused(int fd, const uint8_t *uuid)
 		.same_ids = true,
 		.log_number = 1,
 		.uuid = uuid,
-	}), 0);
+	};
+	int status;
+	const pid_t child = fork();
+
+	if (child == 0)
+		_exit(ptx_guard_run(&guarded));
+	ck_assert_int_gt(child, 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	close(guarded.arena_fd);
+	close(guarded.log_fd);
 }
 
 /*
