@@ -77,6 +77,8 @@ for command in "dump -e" "dump -x" "report -e" "latency -e" "html --force -o $tm
 	check "$command names the nearest event type" has err \
 		"-[ex] posix_trace_strat: no event type of $tmp/log has this name; did you mean posix_trace_start?$"
 done
+run 0 dump -e posix_trace_start,posix_trace_stop "$tmp/log"
+check "a list is no pattern" has err 'has this name; repeat the option for each name$'
 run 0 dump -e 'posix_trace_*' -e posix_trace_stop "$tmp/log"
 check "names that there are say nothing" lacks err 'no event type'
 echo hello >"$tmp/text"

@@ -122,10 +122,13 @@ static void say_unknown(const char *option, const struct choose_names *names,
 				found |= !fnmatch(names->glob[i], log[l]->list[t]->name, 0);
 				nearest_offer(&nearest, log[l]->list[t]->name);
 			}
+		/* Other options have lists with commas. Here a comma is a part of the name. */
 		if (!found)
 			say("%s %s: no event type of %s has this name%s", option,
 			    text_given(names->glob[i]),
-			    logs == 1 ? log[0]->path : "these logs", nearest_hint(&nearest));
+			    logs == 1 ? log[0]->path : "these logs",
+			    strchr(names->glob[i], ',') ? "; repeat the option for each name" :
+							  nearest_hint(&nearest));
 	}
 }
 
