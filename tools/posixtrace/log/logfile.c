@@ -69,13 +69,13 @@ static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 
 /*
  * As logfile_kind(), for an open file. posix_trace_open_np() returns one error for a file that is no
- * log and for a log that it cannot read. posix_trace_check_np() distinguishes them, and of the
- * second kind it reads only the header.
+ * log and for a log that it cannot read. Only the second kind begins with the magic, and
+ * posix_trace_check_np() has the reason. It reads only the header of such a log.
  */
 static enum logfile_kind kind_of(int fd, char why[LOGFILE_WHY_BYTES])
 {
 	struct posix_trace_check_np check;
-	char *reason = NULL;
+	char *reason = NULL, magic[8];
 	struct stat file;
 	int err;
 
@@ -85,18 +85,18 @@ static enum logfile_kind kind_of(int fd, char why[LOGFILE_WHY_BYTES])
 	/* EBUSY: the guardian of a killed writer has not completed the log yet. */
 	if (!err || err == EBUSY || err == ENOTSUP)
 		return LOGFILE_READABLE;
-	if (err == EINVAL) {
-		err = posix_trace_check_np(fd, keep_reason, &reason, &check);
-		if (reason)
-			snprintf(why, LOGFILE_WHY_BYTES, "%s", reason);
-		free(reason);
-		if (!err)
-			return LOGFILE_REFUSED;
-		if (err == EINVAL)
-			return LOGFILE_NO_LOG;
+	if (err != EINVAL) {
+		snprintf(why, LOGFILE_WHY_BYTES, "%s", say_strerror(err));
+		return LOGFILE_UNKNOWN;
 	}
-	snprintf(why, LOGFILE_WHY_BYTES, "%s", say_strerror(err));
-	return LOGFILE_UNKNOWN;
+	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, "PXTRLOG1", sizeof(magic)) != 0)
+		return LOGFILE_NO_LOG;
+	posix_trace_check_np(fd, keep_reason, &reason, &check);
+	if (reason)
+		snprintf(why, LOGFILE_WHY_BYTES, "%s", reason);
+	free(reason);
+	return LOGFILE_REFUSED;
 }
 
 /* O_NONBLOCK: open() does not wait for a writer if the path names a FIFO. */
