@@ -154,7 +154,8 @@ static bool list_open(struct etw_listing *listing)
 /* Open spans precede the sum, which is the last line. */
 bool etw_list_end(struct etw_listing *listing)
 {
-	const uint64_t missing = etw_spans_without_room(listing->spans);
+	const uint64_t missing = etw_spans_without_room(listing->spans) +
+				 etw_spans_without_memory(listing->spans);
 	char total[48], unit[48], more[32] = "", line[256];
 	int len;
 

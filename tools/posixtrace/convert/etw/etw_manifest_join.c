@@ -147,6 +147,10 @@ static bool add_event(const struct join *j, const struct manifest_event *e)
 	layout->top = t ? t->layout->top : 0;
 	layout->provider = provider ? strndup(provider, ETW_NAME_CHARS) : NULL;
 	layout->event = e->name ? strndup(e->name, ETW_NAME_CHARS) : NULL;
+	if ((provider && !layout->provider) || (e->name && !layout->event)) {
+		etw_describe_drop(j->describe, layout);
+		return false;
+	}
 	return etw_describe_add(j->describe, j->guid, e->id, e->version, layout);
 }
 

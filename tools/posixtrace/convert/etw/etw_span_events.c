@@ -2,8 +2,10 @@
 /* etw_span_events.c - makes events with the durations and CPU costs of spans. */
 #include "convert/etw/etw_span_events.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "convert/etw/etw_cost.h"
 #include "convert/etw/etw_spans.h"
@@ -93,7 +95,11 @@ bool etw_span_events_put(struct etw_span_events *events, const struct etw_record
 bool etw_span_events_end(struct etw_span_events *events)
 {
 	const uint64_t missing = etw_spans_without_room(events->spans);
+	const uint64_t without_memory = etw_spans_without_memory(events->spans);
 
+	if (without_memory)
+		fmt_fault(events->flow, FMT_WARN, FMT_NO_OFFSET, NULL, "spans are missing: %s",
+			  strerror(ENOMEM));
 	return !missing || fmt_note(events->flow, "%llu span%s missing: more than %d were open",
 				    (unsigned long long)missing, missing == 1 ? " is" : "s are",
 				    ETW_SPANS_OPEN);

@@ -28,7 +28,7 @@ struct etw_spans {
 	void *youngest;         /* a tree with the youngest open span of each key and name */
 	struct open *first, *last;
 	size_t open;
-	uint64_t without_room;
+	uint64_t without_room, without_memory;
 	void *totals;           /* a tree of struct total */
 	size_t threads;
 };
@@ -71,13 +71,16 @@ void etw_spans_free(struct etw_spans *spans)
 }
 
 /*
- * Returns the number of STARTs that began no span because ETW_SPANS_OPEN spans were open already,
- * or because there was no memory. The END for such a START is ignored, or it ends an older span
- * with the same key.
+ * The END for such a START is ignored, or it ends an older span with the same key.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
 	return spans->without_room;
+}
+
+uint64_t etw_spans_without_memory(const struct etw_spans *spans)
+{
+	return spans->without_memory;
 }
 
 /*
@@ -143,7 +146,7 @@ static void add_cost(struct total *total, int64_t cost_ns)
 /*
  * Adds the fields that identify the subject of a kernel event to the span's key. Returns false if
  * the payload does not have these fields. Also returns false if memory is lacking: then the record
- * counts as a START without room.
+ * counts as a START without memory.
  */
 static bool add_subject(struct etw_spans *spans, const struct etw_record *r,
 			const char *class, const char *key, struct etw_span *span)
@@ -151,7 +154,7 @@ static bool add_subject(struct etw_spans *spans, const struct etw_record *r,
 	struct etw_layout *layout;
 	bool found;
 
-	spans->without_room += !etw_kernel_layout(class, r->type, r->version, &layout);
+	spans->without_memory += !etw_kernel_layout(class, r->type, r->version, &layout);
 	found = layout != NULL;
 	while (found && *key) {
 		size_t len = strcspn(key, ",");
@@ -264,7 +267,8 @@ static struct open *find_open(const struct etw_spans *spans, const struct etw_sp
  */
 static void open_span(struct etw_spans *spans, const struct etw_span *span)
 {
-	struct open *open = spans->open < ETW_SPANS_OPEN ? malloc(sizeof(*open)) : NULL;
+	const bool has_room = spans->open < ETW_SPANS_OPEN;
+	struct open *open = has_room ? malloc(sizeof(*open)) : NULL;
 	struct open **place = NULL;
 
 	if (open) {
@@ -273,7 +277,8 @@ static void open_span(struct etw_spans *spans, const struct etw_span *span)
 	}
 	if (!place) {
 		free(open);
-		spans->without_room++;
+		spans->without_room += !has_room;
+		spans->without_memory += has_room;
 		return;
 	}
 	if (*place != open) {

@@ -62,9 +62,10 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, in
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 
 /*
- * Returns the number of STARTs that began no span, because ETW_SPANS_OPEN spans were open or memory
- * was lacking.
+ * These functions return the number of STARTs that began no span, because ETW_SPANS_OPEN spans were
+ * open, or because memory was lacking.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans);
+uint64_t etw_spans_without_memory(const struct etw_spans *spans);
 
 #endif
