@@ -204,7 +204,7 @@ void ptx_log_limit_wait(struct ptx_log *log);
 /* Returns the descriptor that the log writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
 
-/* Returns the PTX_LOG_UUID_BYTES bytes that name the log in its header, for as long as the log exists. */
+/* Returns the PTX_LOG_UUID_BYTES bytes that name the log in its header; they live with the log. */
 const uint8_t *ptx_log_uuid(const struct ptx_log *log);
 
 /* Closes the descriptor and frees the memory. */

@@ -43,8 +43,8 @@
 /*
  * Starts a guardian for a stream that has a place, and for its log, which has no header yet. Called
  * once, by the creator, before the stream is attached. The caller writes the header afterwards. It
- * has the guardian's identity in stream->guardian. The member `pid` is 0 if no guardian has started.
- * errno may change.
+ * has the guardian's identity in stream->guardian. The member `pid` is 0 if no guardian has
+ * started. errno may change.
  */
 void ptx_guard_start(struct ptx_stream *stream, const struct ptx_log *log);
 

@@ -292,8 +292,9 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	}
 	/* The event would lack the fields for which event_call() has no room. */
 	if (least_bytes(&event->schema) > POSIX_TRACE_FIELDS_BYTES_NP) {
-		PyErr_Format(PyExc_ValueError, "the fields of %s need %zu bytes, and an event has %d",
-			     name, least_bytes(&event->schema), POSIX_TRACE_FIELDS_BYTES_NP);
+		PyErr_Format(PyExc_ValueError,
+			     "the fields of %s need %zu bytes, and an event has %d", name,
+			     least_bytes(&event->schema), POSIX_TRACE_FIELDS_BYTES_NP);
 		Py_DECREF(event);
 		return NULL;
 	}

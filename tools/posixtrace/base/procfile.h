@@ -70,9 +70,9 @@ bool procfile_same_ids(pid_t pid, pid_t other);
 bool procfile_is_foreign(void);
 
 /*
- * Stores the name that a thread has in the kernel. The name of a process is that of its main thread,
- * whose number is `pid`. A name may contain line ends. Returns false, with an empty name, if the
- * thread has ended or is hidden.
+ * Stores the name that a thread has in the kernel. The name of a process is that of its main
+ * thread, whose number is `pid`. A name may contain line ends. Returns false, with an empty name,
+ * if the thread has ended or is hidden.
  */
 bool procfile_name(pid_t pid, pid_t tid, char *name, size_t bytes);
 

@@ -556,7 +556,8 @@ static void examine_uprobes(doctor_report *report)
 
 	if (why)
 		doctor_say(report, "uprobes", DOCTOR_LIMITED, programs_advice(why->remedy),
-			   "%s: functions of static programs and of Go cannot be traced", why->text);
+			   "%s: functions of static programs and of Go cannot be traced",
+			   why->text);
 	else
 		doctor_say(report, "uprobes", DOCTOR_WORKS, NULL,
 			   "record --function of static programs and of Go");
