@@ -98,6 +98,15 @@ for module in _posixtrace.so:PYTHONPATH:python3 posixtrace_node.so:NODE_PATH:nod
 	check "it is not printed then: $variable" lacks out "$variable="
 done
 
+cat >"$tmp/posixtrace.pc" <<END
+libdir=$libs
+Name: posixtrace
+Description: of this build
+Version: 1
+Libs: -L$libs -lposixtrace
+Cflags: -I$top/include
+END
+
 # --- Python
 
 if test -f "$libs/_posixtrace.so"; then
@@ -119,6 +128,20 @@ if test -f "$libs/_posixtrace.so"; then
 	check "the rest of the module" "$python" "$points/module.py" "$tmp/module.ptl"
 	check "spans of coroutines overlap" "$python" "$points/overlap.py" "$tmp/overlap.ptl"
 	overlaps Python
+	if "$python" -c 'import setuptools' 2>/dev/null && command -v pkg-config >/dev/null; then
+		mkdir "$tmp/bindings"
+		cp -R "$bindings/python" "$tmp/bindings"
+		chmod -R u+w "$tmp/bindings"
+		setup() {
+			(cd "$tmp" && PKG_CONFIG_PATH=$tmp PYTHONPATH= \
+				"$python" bindings/python/setup.py -q build_ext --inplace)
+		}
+		check "setup.py builds the module" setup
+		env -u LD_LIBRARY_PATH PYTHONPATH="$tmp/bindings/python" "$python" \
+			"$bindings/python/first.py" "$tmp/first.ptl" >"$tmp/out"
+		check "this module finds its library" has out \
+			"^net.accept {'fd': 5, 'peer': 'localhost'}\$"
+	fi
 else
 	echo "no module of Python: not tested"
 fi
@@ -262,13 +285,6 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 		mkdir "$tmp/go/$program"
 		cp "$points/$program.go" "$tmp/go/$program/$program.go"
 	done
-	cat >"$tmp/posixtrace.pc" <<-END
-		Name: posixtrace
-		Description: of this build
-		Version: 1
-		Libs: -L$libs -lposixtrace
-		Cflags: -I$top/include
-	END
 	go_build() {
 		(cd "$tmp/go" && PKG_CONFIG_PATH=$tmp GOCACHE=$tmp/gocache GOFLAGS=-mod=mod \
 			GOPROXY=off GOTOOLCHAIN=local go build -o "$tmp/go_$1" "./$1")
