@@ -59,7 +59,8 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		 */ \
 		SHIM_TRACE(int, IO_FCNTL, next(name)(fd, command, value), \
 			   result == -1 ? errno : 0, \
-			   (fd, command, result, result == -1 ? -1 : lock), \
+			   (fd, command, result, result == -1 ? -1 : lock, \
+			    flags_of(command, value, result)), \
 			   (has_value(command) ? value : 0), ()); \
 	}
 
@@ -76,6 +77,26 @@ static int lock_of(int command, long value)
 	    command == F_OFD_SETLKW)
 		shim_copy_input(&type, &((const struct flock *)value)->l_type, sizeof type);
 	return type;
+}
+
+/*
+ * Returns the flags that the call has set or returned, as the field `flags` has them. Before the
+ * call, and after an error of a command that returns flags, `result` is -1.
+ */
+static int flags_of(int command, long value, int result)
+{
+	switch (command) {
+	case F_GETFL:
+		return result < 0 ? 0 : result | SHIM_FCNTL_STATUS;
+	case F_SETFL:
+		return (int)value | SHIM_FCNTL_STATUS;
+	case F_GETFD:
+		return result < 0 ? 0 : result | SHIM_FCNTL_CLOSING;
+	case F_SETFD:
+		return (int)value | SHIM_FCNTL_CLOSING;
+	default:
+		return 0;
+	}
 }
 
 /* Returns whether the command has a third argument. */

@@ -22,6 +22,7 @@ struct message {
 	int32_t fd, error;
 	uint64_t size; /* bytes, or number of messages */
 	int64_t result;
+	uint64_t flags;
 	char address[SHIM_ADDRESS_TEXT];
 };
 
@@ -44,6 +45,7 @@ struct message {
 		data.error = ECANCELED; \
 		data.size = (size_); \
 		data.result = -1; \
+		data.flags = (unsigned)flags; \
 		socklen_t room = (room_); \
 		SHIM_CALL(type, data); \
 		call.len = MESSAGE_BYTES; \

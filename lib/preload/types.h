@@ -29,6 +29,25 @@
 	"0x200=O_TRUNC,0x400=O_APPEND,0x800=O_NONBLOCK,0x101000=O_SYNC,0x1000=O_DSYNC," \
 	"0x2000=O_ASYNC," SHIM_OPEN_BY_PROCESSOR ",0x40000=O_NOATIME,0x80000=O_CLOEXEC," \
 	"0x200000=O_PATH}"
+/*
+ * The flags that fcntl() sets or returns. The lowest four bits say what the others are, because 0
+ * is a valid value of both kinds of flags: SHIM_FCNTL_STATUS is added to the flags of F_GETFL and
+ * F_SETFL, and SHIM_FCNTL_CLOSING to those of F_GETFD and F_SETFD. No flag has these bits. The
+ * kernel returns O_LARGEFILE for each file that a program of 64 bits has opened.
+ */
+#define SHIM_FCNTL_STATUS  4
+#define SHIM_FCNTL_CLOSING 8
+#if defined __aarch64__
+#define SHIM_FCNTL_BY_PROCESSOR \
+	"0x4000=O_DIRECTORY,0x8000=O_NOFOLLOW,0x10000=O_DIRECT,0x20000=O_LARGEFILE"
+#else
+#define SHIM_FCNTL_BY_PROCESSOR \
+	"0x10000=O_DIRECTORY,0x20000=O_NOFOLLOW,0x4000=O_DIRECT,0x8000=O_LARGEFILE"
+#endif
+#define SHIM_FCNTL_FLAGS \
+	"{|0=none,15:8=0,15:9=FD_CLOEXEC,15:4=O_RDONLY,15:5=O_WRONLY,15:6=O_RDWR,0x400=O_APPEND," \
+	"0x800=O_NONBLOCK,0x101000=O_SYNC,0x1000=O_DSYNC,0x2000=O_ASYNC,0x40000=O_NOATIME," \
+	SHIM_FCNTL_BY_PROCESSOR ",0x200000=O_PATH}"
 /* The limit of a wait. A wait without limit has -1, which is the greatest value of the type. */
 #define SHIM_TIMEOUT "ns timeout{0xffffffffffffffff=forever}"
 /*
@@ -92,6 +111,13 @@
 	"0x600000012=TCP_USER_TIMEOUT," \
 	"0x600000017=TCP_FASTOPEN,0x290000001a=IPV6_V6ONLY}; s64 value"
 
+/* The flags of send(2), recv(2) and the related functions. */
+#define SHIM_MESSAGE_FLAGS \
+	"{|0=0,1=MSG_OOB,2=MSG_PEEK,4=MSG_DONTROUTE,8=MSG_CTRUNC,0x10=MSG_PROXY,0x20=MSG_TRUNC," \
+	"0x40=MSG_DONTWAIT,0x80=MSG_EOR,0x100=MSG_WAITALL,0x800=MSG_CONFIRM,0x2000=MSG_ERRQUEUE," \
+	"0x4000=MSG_NOSIGNAL,0x8000=MSG_MORE,0x10000=MSG_WAITFORONE,0x4000000=MSG_ZEROCOPY," \
+	"0x20000000=MSG_FASTOPEN,0x40000000=MSG_CMSG_CLOEXEC}"
+
 /* How memory may be used, for mmap(2) and mprotect(2). */
 #define SHIM_PROTECTION "{|0=PROT_NONE,1=PROT_READ,2=PROT_WRITE,4=PROT_EXEC}"
 #define SHIM_MAP_FLAGS \
@@ -153,7 +179,8 @@
 	  "; fd fd; errno error; s64 offset; ptr result") \
 	/* If `result` differs from `old`, the memory has moved. */ \
 	X(ALLOC_MREMAP, ALLOC, "alloc.mremap", \
-	  "ns time; ptr old; u64 old_size; u64 size; x32 flags; errno error; ptr result") \
+	  "ns time; ptr old; u64 old_size; u64 size; x32 flags{|0=0,1=MREMAP_MAYMOVE," \
+	  "2=MREMAP_FIXED,4=MREMAP_DONTUNMAP}; errno error; ptr result") \
 	X(ALLOC_MUNMAP, ALLOC, "alloc.munmap", "ns time; ptr old; u64 size; errno error") \
 	X(ALLOC_MPROTECT, ALLOC, "alloc.mprotect", \
 	  "ns time; errno error; x32 protection" SHIM_PROTECTION "; ptr address; u64 size") \
@@ -227,7 +254,7 @@
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
 	/* \
 	 * `command` decides whether `value` is a number or an address. `lock` is the type of the \
-	 * lock that a call has set or removed. \
+	 * lock that a call has set or removed. `flags` are those that the call set or returned. \
 	 */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
 	  "ns time; errno error; fd fd; s32 command{0=F_DUPFD,1=F_GETFD,2=F_SETFD,3=F_GETFL," \
@@ -238,7 +265,8 @@
 	  "1031=F_SETPIPE_SZ,1032=F_GETPIPE_SZ,1033=F_ADD_SEALS,1034=F_GET_SEALS," \
 	  "1035=F_GET_RW_HINT,1036=F_SET_RW_HINT,1037=F_GET_FILE_RW_HINT," \
 	  "1038=F_SET_FILE_RW_HINT,1039=F_GETDELEG,1040=F_SETDELEG}; s32 result; " \
-	  "s32 lock{-1=none,0=F_RDLCK,1=F_WRLCK,2=F_UNLCK}; s64 value") \
+	  "s32 lock{-1=none,0=F_RDLCK,1=F_WRLCK,2=F_UNLCK}; x32 flags" SHIM_FCNTL_FLAGS "; " \
+	  "s64 value") \
 	/* Requests depend on the device. Those of terminals, files and networks have names. */ \
 	X(IO_IOCTL, IO, "io.ioctl", \
 	  "ns time; errno error; fd fd; s32 result; x64 request{0x5401=TCGETS,0x5402=TCSETS," \
@@ -305,7 +333,8 @@
 	  "s64 length") \
 	/* fd is -1 for sync(), which concerns all file systems. */ \
 	X(IO_SYNC, IO, "io.sync", \
-	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
+	  "ns time; errno error; fd fd; x32 flags{|0=0,1=SYNC_FILE_RANGE_WAIT_BEFORE," \
+	  "2=SYNC_FILE_RANGE_WRITE,4=SYNC_FILE_RANGE_WAIT_AFTER}; s64 offset; s64 length") \
 	/* Message queues of POSIX. `size` is that of the message, or of the memory for it. */ \
 	X(IO_MQ_OPEN, IO, "io.mq_open", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
@@ -321,7 +350,11 @@
 	X(IO_TIMERGET, IO, "io.timerfd_gettime", "ns time; errno error; fd fd") \
 	/* Rings of io_uring(7); user_data is the same in a request and its answer. */ \
 	X(IO_URING_INIT, IO, "io.uring_init", \
-	  "ns time; errno error; fd fd; u32 entries; x32 flags") \
+	  "ns time; errno error; fd fd; u32 entries; x32 flags{|0=0,1=IOPOLL,2=SQPOLL,4=SQ_AFF," \
+	  "8=CQSIZE,0x10=CLAMP,0x20=ATTACH_WQ,0x40=R_DISABLED,0x80=SUBMIT_ALL," \
+	  "0x100=COOP_TASKRUN,0x200=TASKRUN_FLAG,0x400=SQE128,0x800=CQE32," \
+	  "0x1000=SINGLE_ISSUER,0x2000=DEFER_TASKRUN,0x4000=NO_MMAP," \
+	  "0x8000=REGISTERED_FD_ONLY,0x10000=NO_SQARRAY}") \
 	X(IO_URING_EXIT, IO, "io.uring_exit", "ns time; errno error; fd fd") \
 	X(IO_URING, IO, "io.uring", \
 	  "ns time; errno error; fd ring; s32 result; u32 submitted; u32 completed; u32 unseen; " \
@@ -386,8 +419,17 @@
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
 	X(FILE_STATFS, FILE, "file.statfs", "ns time; errno error; fd fd; str path") \
 	/* `source` is a device, a folder or any text, as the file system requires. */ \
-	X(FILE_MOUNT, FILE, "file.mount", "ns time; errno error; x64 flags; str path; str source") \
-	X(FILE_UMOUNT, FILE, "file.umount", "ns time; errno error; x32 flags; str path") \
+	X(FILE_MOUNT, FILE, "file.mount", \
+	  "ns time; errno error; x64 flags{|0=0,1=MS_RDONLY,2=MS_NOSUID,4=MS_NODEV,8=MS_NOEXEC," \
+	  "0x10=MS_SYNCHRONOUS,0x20=MS_REMOUNT,0x40=MS_MANDLOCK,0x80=MS_DIRSYNC," \
+	  "0x100=MS_NOSYMFOLLOW,0x400=MS_NOATIME,0x800=MS_NODIRATIME,0x1000=MS_BIND," \
+	  "0x2000=MS_MOVE,0x4000=MS_REC,0x8000=MS_SILENT,0x10000=MS_POSIXACL," \
+	  "0x20000=MS_UNBINDABLE,0x40000=MS_PRIVATE,0x80000=MS_SLAVE,0x100000=MS_SHARED," \
+	  "0x200000=MS_RELATIME,0x1000000=MS_STRICTATIME,0x2000000=MS_LAZYTIME}; str path; " \
+	  "str source") \
+	X(FILE_UMOUNT, FILE, "file.umount", \
+	  "ns time; errno error; x32 flags{|0=0,1=MNT_FORCE,2=MNT_DETACH,4=MNT_EXPIRE," \
+	  "8=UMOUNT_NOFOLLOW}; str path") \
 	/* `to` is the path without links, or empty after an error. */ \
 	X(FILE_REALPATH, FILE, "file.realpath", "ns time; errno error; str path; str to") \
 	/* `path` has the letters that the C library chose. */ \
@@ -397,18 +439,40 @@
 	/* `path` is the pattern. */ \
 	X(FILE_GLOB, FILE, "file.glob", \
 	  "ns time; errno error; s32 result{0=found,1=GLOB_NOSPACE,2=GLOB_ABORTED," \
-	  "3=GLOB_NOMATCH}; x32 flags; str path") \
+	  "3=GLOB_NOMATCH}; x32 flags{|0=0,1=GLOB_ERR,2=GLOB_MARK,4=GLOB_NOSORT,8=GLOB_DOOFFS," \
+	  "0x10=GLOB_NOCHECK,0x20=GLOB_APPEND,0x40=GLOB_NOESCAPE,0x80=GLOB_PERIOD," \
+	  "0x200=GLOB_ALTDIRFUNC,0x400=GLOB_BRACE,0x800=GLOB_NOMAGIC,0x1000=GLOB_TILDE," \
+	  "0x2000=GLOB_ONLYDIR,0x4000=GLOB_TILDE_CHECK}; str path") \
 	/* The program watches files; it reads the changes from fd. */ \
 	X(FILE_INOTIFY, FILE, "file.inotify_init", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_FD_FLAGS) \
 	X(FILE_WATCH, FILE, "file.inotify_add_watch", \
-	  "ns time; errno error; fd fd; s32 watch; x32 mask; str path") \
+	  "ns time; errno error; fd fd; s32 watch; x32 mask{|0=0,1=IN_ACCESS,2=IN_MODIFY," \
+	  "4=IN_ATTRIB,8=IN_CLOSE_WRITE,0x10=IN_CLOSE_NOWRITE,0x20=IN_OPEN,0x40=IN_MOVED_FROM," \
+	  "0x80=IN_MOVED_TO,0x100=IN_CREATE,0x200=IN_DELETE,0x400=IN_DELETE_SELF," \
+	  "0x800=IN_MOVE_SELF,0x1000000=IN_ONLYDIR,0x2000000=IN_DONT_FOLLOW," \
+	  "0x4000000=IN_EXCL_UNLINK,0x10000000=IN_MASK_CREATE,0x20000000=IN_MASK_ADD," \
+	  "0x80000000=IN_ONESHOT}; str path") \
 	X(FILE_UNWATCH, FILE, "file.inotify_rm_watch", "ns time; errno error; fd fd; s32 watch") \
 	/* The program watches whole file systems; it reads the changes from fd. */ \
 	X(FILE_FANOTIFY, FILE, "file.fanotify_init", \
-	  "ns time; errno error; fd fd; x32 flags; x32 event_flags") \
+	  "ns time; errno error; fd fd; x32 flags{|12:0=FAN_CLASS_NOTIF,12:4=FAN_CLASS_CONTENT," \
+	  "12:8=FAN_CLASS_PRE_CONTENT,1=FAN_CLOEXEC,2=FAN_NONBLOCK,0x10=FAN_UNLIMITED_QUEUE," \
+	  "0x20=FAN_UNLIMITED_MARKS,0x40=FAN_ENABLE_AUDIT,0x80=FAN_REPORT_PIDFD," \
+	  "0x100=FAN_REPORT_TID,0x200=FAN_REPORT_FID,0x400=FAN_REPORT_DIR_FID," \
+	  "0x800=FAN_REPORT_NAME,0x1000=FAN_REPORT_TARGET_FID}; x32 event_flags" \
+	  SHIM_OPEN_FLAGS) \
 	X(FILE_FANMARK, FILE, "file.fanotify_mark", \
-	  "ns time; errno error; fd fd; x32 flags; " SHIM_FOLDER "; x64 mask; str path") \
+	  "ns time; errno error; fd fd; x32 flags{|0=0,1=FAN_MARK_ADD,2=FAN_MARK_REMOVE," \
+	  "4=FAN_MARK_DONT_FOLLOW,8=FAN_MARK_ONLYDIR,0x10=FAN_MARK_MOUNT," \
+	  "0x20=FAN_MARK_IGNORED_MASK,0x40=FAN_MARK_IGNORED_SURV_MODIFY,0x80=FAN_MARK_FLUSH," \
+	  "0x100=FAN_MARK_FILESYSTEM,0x200=FAN_MARK_EVICTABLE,0x400=FAN_MARK_IGNORE}; " \
+	  SHIM_FOLDER "; x64 mask{|0=0,1=FAN_ACCESS,2=FAN_MODIFY,4=FAN_ATTRIB,8=FAN_CLOSE_WRITE," \
+	  "0x10=FAN_CLOSE_NOWRITE,0x20=FAN_OPEN,0x40=FAN_MOVED_FROM,0x80=FAN_MOVED_TO," \
+	  "0x100=FAN_CREATE,0x200=FAN_DELETE,0x400=FAN_DELETE_SELF,0x800=FAN_MOVE_SELF," \
+	  "0x1000=FAN_OPEN_EXEC,0x10000=FAN_OPEN_PERM,0x20000=FAN_ACCESS_PERM," \
+	  "0x40000=FAN_OPEN_EXEC_PERM,0x8000000=FAN_EVENT_ON_CHILD,0x10000000=FAN_RENAME," \
+	  "0x40000000=FAN_ONDIR}; str path") \
 	/* \
 	 * These calls walk through folders and trees. `result` is the number of entries, or the \
 	 * value that ended the walk. \
@@ -448,7 +512,10 @@
 	X(FILE_FSOPEN, FILE, "file.fsopen", \
 	  "ns time; errno error; fd fd; " SHIM_FOLDER "; x32 flags; str path; str by") \
 	X(FILE_MOVE_MOUNT, FILE, "file.move_mount", \
-	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; x32 flags; " \
+	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; x32 flags{" \
+	  "|0=0,1=MOVE_MOUNT_F_SYMLINKS,2=MOVE_MOUNT_F_AUTOMOUNTS,4=MOVE_MOUNT_F_EMPTY_PATH," \
+	  "0x10=MOVE_MOUNT_T_SYMLINKS,0x20=MOVE_MOUNT_T_AUTOMOUNTS," \
+	  "0x40=MOVE_MOUNT_T_EMPTY_PATH,0x100=MOVE_MOUNT_SET_GROUP,0x200=MOVE_MOUNT_BENEATH}; " \
 	  "str path; str to")
 
 #define SHIM_TYPES_STDIO(X) \
@@ -480,19 +547,27 @@
 	/* \
 	 * net.send and net.recv have no address, net.sendto and net.recvfrom have one. The \
 	 * messages of net.sendmsg and net.recvmsg are structs; the address is that of the first. \
+	 * `flags` are those that the program passed. With MSG_PEEK a later call receives the same \
+	 * bytes again. \
 	 */ \
 	X(NET_SEND, NET, "net.send", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; x64 flags" SHIM_MESSAGE_FLAGS \
+	  "; bytes data") \
 	X(NET_RECV, NET, "net.recv", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; x64 flags" SHIM_MESSAGE_FLAGS \
+	  "; bytes data") \
 	X(NET_SENDTO, NET, "net.sendto", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; str address; bytes data") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; x64 flags" SHIM_MESSAGE_FLAGS \
+	  "; str address; bytes data") \
 	X(NET_RECVFROM, NET, "net.recvfrom", \
-	  "ns time; fd fd; errno error; u64 size; s64 result; str address; bytes data") \
+	  "ns time; fd fd; errno error; u64 size; s64 result; x64 flags" SHIM_MESSAGE_FLAGS \
+	  "; str address; bytes data") \
 	X(NET_SENDMSG, NET, "net.sendmsg", \
-	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
+	  "ns time; fd fd; errno error; u64 messages; s64 result; x64 flags" SHIM_MESSAGE_FLAGS \
+	  "; str address; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
-	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
+	  "ns time; fd fd; errno error; u64 messages; s64 result; x64 flags" SHIM_MESSAGE_FLAGS \
+	  "; str address; bytes data") \
 	/* \
 	 * The field `time` has the actual duration. `fds` of net.poll and net.select is the \
 	 * number of descriptors. `fd` of net.poll is the first descriptor that is ready. If none \
@@ -585,9 +660,12 @@
  * A call of dlopen() has one of the first two events: dl.open if it does not return to the shim,
  * and otherwise dl.opened.
  */
+#define SHIM_DL_MODE \
+	"{|0=0,1=RTLD_LAZY,2=RTLD_NOW,4=RTLD_NOLOAD,8=RTLD_DEEPBIND,0x100=RTLD_GLOBAL," \
+	"0x1000=RTLD_NODELETE}"
 #define SHIM_TYPES_DL(X) \
-	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
-	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
+	X(DL_OPEN, DL, "dl.open", "x32 mode" SHIM_DL_MODE "; str path") \
+	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode" SHIM_DL_MODE "; str path") \
 	X(DL_CLOSE, DL, "dl.close", "ns time; ptr handle; s32 result")
 
 /*
@@ -631,7 +709,8 @@
 	/* sem_post() while a thread may wait for the semaphore. */ \
 	X(LOCK_SEM_POST, LOCK, "lock.sem_post", "ns time; ptr lock; errno error") \
 	X(LOCK_SEM_OPEN, LOCK, "lock.sem_open", \
-	  "ns time; errno error; x32 flags; o32 mode; ptr lock; str name") \
+	  "ns time; errno error; x32 flags{|0=0,0x40=O_CREAT,0x80=O_EXCL}; o32 mode; ptr lock; " \
+	  "str name") \
 	/* futex(2) by syscall(2): a wait, and a call that has woken `result` threads. */ \
 	X(LOCK_FUTEX, LOCK, "lock.futex", "ns time; ptr lock; errno error; x32 operation" \
 	  SHIM_FUTEX_OPERATIONS) \

@@ -24,12 +24,12 @@ check "at an offset" shows ' io.pwrite .* offset=3 data=beta-at-$' 1
 check "the data of pread() is recorded" shows ' io.pread .* offset=3 data=beta$' 1
 check "a failed call has none" shows ' io.read .* fd=-1 error=9 size=5 result=-1$' 1
 check "send" shows ' net.send .* data=delta$' 1
-check "recv" shows ' net.recv .* result=5 data=delta$' 1
-check "sendmsg" shows ' net.sendmsg .* result=9 address= data=gamma ra$' 1
-check "recvmsg" shows ' net.recvmsg .* result=5 address= data=gamma$' 1
+check "recv" shows ' net.recv .* result=5 flags=0x[0-9a-f]+ data=delta$' 1
+check "sendmsg" shows ' net.sendmsg .* result=9 flags=0x[0-9a-f]+ address= data=gamma ra$' 1
+check "recvmsg" shows ' net.recvmsg .* result=5 flags=0x[0-9a-f]+ address= data=gamma$' 1
 check "recvfrom" shows ' net.recvfrom .* data= ray$' 1
 check "sendto" shows ' net.sendto .* data=kappa$' 1
-check "the first of several messages" shows ' net.sendmsg .* result=2 address= data=gamma ra$' 1
+check "the first of several messages" shows ' net.sendmsg .* result=2 flags=0x[0-9a-f]+ address= data=gamma ra$' 1
 check "memory that was not filled is not read" shows 'SECRET|SECRE' 0
 check "unmapped memory is not recorded" shows ' io.write .* size=8 result=8' 500
 run 0 dump -e io.read -e io.write "$log"

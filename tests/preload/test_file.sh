@@ -39,13 +39,20 @@ check "mkstemp, with the name" shows 'file.mkstemp .* error=0 fd=[0-9]+ flags=0x
 check "glob" shows 'file.glob .* result=[03] flags=0x0 path=sub/[nz]\*$' 2
 check "chdir" shows 'file.chdir .* path=(sub|\.\.)$' 2
 check "inotify" shows 'file.inotify_add_watch .* mask=0x100 path=\.$' 1
+run 0 dump "$log"
+check "flags have their names" has out 'file.inotify_add_watch .* mask=IN_CREATE path="\."$'
 check "no other family" shows ' io\.' 0
 
 rm -r "$tmp/here"/*
 shim io,net,process "$probe" file "$tmp/here"
+run 0 dump "$log"
+check "fcntl() has names for the flags that it returned" has out 'io.fcntl .* command=F_GETFL result=0 lock=none flags=O_RDONLY value=0$'
+check "fcntl() has names for the flags that it set" has out 'io.fcntl .* command=F_SETFL result=0 lock=none flags=O_RDONLY|O_NONBLOCK value=2048$'
 check "pipe2" shows 'io.pipe .* error=0 fd=[0-9]+ write=[0-9]+ flags=0x80000$' 1
-check "F_DUPFD_CLOEXEC" shows 'io.fcntl .* error=0 fd=[0-9]+ command=1030 result=100 lock=-1 value=100$' 1
-check "a command without a value" shows 'io.fcntl .* command=3 result=[0-9]+ lock=-1 value=0$' 1
+check "F_DUPFD_CLOEXEC" shows 'io.fcntl .* error=0 fd=[0-9]+ command=1030 result=100 lock=-1 flags=0x0 value=100$' 1
+check "a command without a value, and the flags that it returned" \
+	shows 'io.fcntl .* command=3 result=0 lock=-1 flags=0x4 value=0$' 1
+check "the flags that a command set" shows 'io.fcntl .* command=4 result=0 lock=-1 flags=0x804 value=2048$' 1
 check "dup2" shows 'io.dup .* error=0 fd=100 copy=101 ' 1
 check "dup that fails" shows 'io.dup .* error=9 .* copy=-1 ' 1
 check "ioctl" shows 'io.ioctl .* error=0 fd=100 result=0 request=0x541b value=0x[0-9a-f]+$' 1
@@ -92,7 +99,7 @@ check "a call without strings needs no stack for them" test "$(tail -n 1 "$tmp/o
 shim io "$probe" file-owner
 check "the owner of a descriptor is a group" exits 0
 check "a negative result is no error" \
-	shows 'io.fcntl .* error=0 fd=[0-9]+ command=9 result=-[0-9]+ lock=-1 value=0$' 1
+	shows 'io.fcntl .* error=0 fd=[0-9]+ command=9 result=-[0-9]+ lock=-1 flags=0x0 value=0$' 1
 
 # Programs that were linked with an old glibc call __xstat(), which has no header any more.
 cat >"$tmp/old.c" <<'EOF'

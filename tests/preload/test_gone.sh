@@ -46,9 +46,9 @@ finished() {
 	gone "$1" quiet-fault && check "$1, quiet: a wrong argument is not read" shows "$2" 0
 }
 
-unrecorded sendto 'net.sendto .* error=0 size=1 result=1 address=127.0.0.1:[0-9]+$'
-unrecorded sendmsg 'net.sendmsg .* error=0 messages=1 result=1 address=127.0.0.1:[0-9]+$'
-unrecorded sendmmsg 'net.sendmsg .* error=0 messages=1 result=1 address=127.0.0.1:[0-9]+$'
+unrecorded sendto 'net.sendto .* error=0 size=1 result=1 flags=0x[0-9a-f]+ address=127.0.0.1:[0-9]+$'
+unrecorded sendmsg 'net.sendmsg .* error=0 messages=1 result=1 flags=0x[0-9a-f]+ address=127.0.0.1:[0-9]+$'
+unrecorded sendmmsg 'net.sendmsg .* error=0 messages=1 result=1 flags=0x[0-9a-f]+ address=127.0.0.1:[0-9]+$'
 unrecorded setsockopt 'net.setsockopt .* value=1$'
 unrecorded epoll_ctl 'net.epoll_ctl .* events=0x80000001$'
 unrecorded semop 'ipc.semop .* semaphore=1 change=1 '

@@ -15,24 +15,25 @@ check "listen" shows 'net.listen fd=[0-9]+ error=0 backlog=7$' 1
 check "connect begins" shows "net.connecting fd=[0-9]+ address=127.0.0.1:$port\$" 1
 check "connect" shows "net.connect .* error=0 address=127.0.0.1:$port\$" 1
 check "accept, and who it is" shows "net.accept .* error=0 accepted=[0-9]+ flags=0x80000 address=127.0.0.1:$(said peer)\$" 1
-check "send" shows 'net.send .* error=0 size=20 result=20$' 1
-check "recv" shows 'net.recv .* error=0 size=50 result=20$' 1
-check "sendmsg" shows 'net.sendmsg .* messages=1 result=30 address=$' 1
-check "recvmsg" shows 'net.recvmsg .* messages=1 result=30 address=$' 1
-check "sendmmsg" shows 'net.sendmsg .* messages=2 result=2 address=$' 1
+check "send" shows 'net.send .* error=0 size=20 result=20 flags=0x0$' 1
+check "recv" shows 'net.recv .* error=0 size=50 result=20 flags=0x0$' 1
+check "the flags of recv" shows 'net.recv .* error=0 size=50 result=50 flags=0x100$' 1
+check "sendmsg" shows 'net.sendmsg .* messages=1 result=30 flags=0x[0-9a-f]+ address=$' 1
+check "recvmsg" shows 'net.recvmsg .* messages=1 result=30 flags=0x[0-9a-f]+ address=$' 1
+check "sendmmsg" shows 'net.sendmsg .* messages=2 result=2 flags=0x[0-9a-f]+ address=$' 1
 datagram=127.0.0.1:$(said datagram)
 sender=127.0.0.1:$(said sender)
-check "sendmsg with an address" shows "net.sendmsg .* messages=1 result=1 address=$datagram\$" 1
-check "sendmmsg with an address" shows "net.sendmsg .* messages=2 result=2 address=$datagram\$" 1
-check "recvmsg with an address" shows "net.recvmsg .* messages=1 result=1 address=$sender\$" 1
-check "less room than the address needs" shows 'net.recvmsg .* messages=1 result=1 address=family 2$' 1
-check "no room for an address" shows 'net.recvmsg .* messages=1 result=1 address=$' 1
-check "an empty datagram is sent" shows "net.sendmsg .* messages=1 result=0 address=$datagram\$" 1
-check "an empty datagram is received" shows "net.recvmsg .* messages=1 result=0 address=$sender\$" 1
-check "no messages at all" shows 'net.sendmsg .* messages=0 result=0 address=$' 1
-check "no message" shows 'net.recvmsg .* error=14 messages=1 result=-1 address=$' 1
-check "sendto" shows "net.sendto .* size=1 result=1 address=127.0.0.1:$port\$" 1
-check "recvfrom that fails" shows 'net.recvfrom .* error=[1-9][0-9]* size=0 result=-1 address=$' 1
+check "sendmsg with an address" shows "net.sendmsg .* messages=1 result=1 flags=0x[0-9a-f]+ address=$datagram\$" 1
+check "sendmmsg with an address" shows "net.sendmsg .* messages=2 result=2 flags=0x[0-9a-f]+ address=$datagram\$" 1
+check "recvmsg with an address" shows "net.recvmsg .* messages=1 result=1 flags=0x[0-9a-f]+ address=$sender\$" 1
+check "less room than the address needs" shows 'net.recvmsg .* messages=1 result=1 flags=0x[0-9a-f]+ address=family 2$' 1
+check "no room for an address" shows 'net.recvmsg .* messages=1 result=1 flags=0x[0-9a-f]+ address=$' 1
+check "an empty datagram is sent" shows "net.sendmsg .* messages=1 result=0 flags=0x[0-9a-f]+ address=$datagram\$" 1
+check "an empty datagram is received" shows "net.recvmsg .* messages=1 result=0 flags=0x[0-9a-f]+ address=$sender\$" 1
+check "no messages at all" shows 'net.sendmsg .* messages=0 result=0 flags=0x[0-9a-f]+ address=$' 1
+check "no message" shows 'net.recvmsg .* error=14 messages=1 result=-1 flags=0x[0-9a-f]+ address=$' 1
+check "sendto" shows "net.sendto .* size=1 result=1 flags=0x[0-9a-f]+ address=127.0.0.1:$port\$" 1
+check "recvfrom that fails" shows 'net.recvfrom .* error=[1-9][0-9]* size=0 result=-1 flags=0x40 address=$' 1
 check "shutdown" shows 'net.shutdown fd=[0-9]+ error=0 how=1$' 1
 check "poll" shows 'net.poll time=[0-9]+ timeout=2000000 fds=1 result=0 error=0 fd=[0-9]+$' 1
 check "ppoll" shows 'net.poll time=[0-9]+ timeout=3000000 fds=1 ' 1
@@ -50,7 +51,7 @@ check "memory that is not there is not looked at" shows 'net.connect .* error=14
 
 shim net "$probe" net-faults
 check "lengths that are not there are errors, or none, as without the shim" exits 0
-check "an error is reported" shows 'net.recvfrom .* error=14 size=1 result=-1 address=$' 3
+check "an error is reported" shows 'net.recvfrom .* error=14 size=1 result=-1 flags=0x[0-9a-f]+ address=$' 3
 check "an address that the program did not request is not recorded" shows 'net.accept .* error=0 accepted=[0-9]+ flags=0x[0-9a-f]+ address=$' 1
 
 shim net "$probe" net-families

@@ -134,8 +134,8 @@ check "mq_receive" shows 'io.mq_receive .* error=0 fd=[0-9]+ size=8 result=3$' 1
 check "mq_receive that fails" shows 'io.mq_receive .* error=9 fd=[0-9]+ size=8 result=-1$' 1
 check "__mq_open_2" shows 'io.mq_open .* error=0 fd=[0-9]+ flags=0x2 mode=0x0 name=/posixtrace-probe-[0-9]+$' 1
 check "mq_close" shows 'io.mq_close .* error=0 fd=[0-9]+$' 2
-check "a lock of a file" shows 'io.fcntl .* error=0 fd=[0-9]+ command=6 result=0 lock=0 value=' 1
-check "a lock in memory that is not there" shows 'io.fcntl .* error=14 fd=[0-9]+ command=6 result=-1 lock=-1 value=' 1
+check "a lock of a file" shows 'io.fcntl .* error=0 fd=[0-9]+ command=6 result=0 lock=0 flags=0x0 value=' 1
+check "a lock in memory that is not there" shows 'io.fcntl .* error=14 fd=[0-9]+ command=6 result=-1 lock=-1 flags=0x0 value=' 1
 check "a futex that waits" shows 'lock.futex .* lock=0x[0-9a-f]+ error=110 operation=0x80$' 1
 check "a futex that neither waits nor wakes has no event" shows 'lock.futex' 1
 

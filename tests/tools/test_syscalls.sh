@@ -24,6 +24,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "no-such-socket" };
 	struct pollfd none = { .fd = -1 };
+	struct flock whole = { .l_type = F_WRLCK };
 	char text[4200];
 	struct stat st;
 	int ends[2], fd;
@@ -40,6 +41,9 @@ int main(int argc, char **argv)
 	fd = open("made", O_WRONLY | O_CREAT | O_TRUNC, 0640);
 	if (fd < 0 || dup2(fd, 9) != 9 || fchmod(fd, 0600))
 		return 2;
+	if (fcntl(fd, F_SETLK, &whole) || fcntl(fd, F_GETFL) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC))
+		return 2;
+	recv(ends[0], text, 1, MSG_PEEK | MSG_DONTWAIT);
 	if (open("missing", O_RDONLY) >= 0 || errno != ENOENT)
 		return 3;
 	stat("/proc/self", &st);
@@ -96,6 +100,10 @@ examine() {
 	call "$1" '^io.close.*fd=4'
 	call "$1" '^io.open.*fd=4.*flags=O_WRONLY|O_CREAT|O_TRUNC.*mode=0640 path="made"'
 	call "$1" '^io.dup.*fd=4.* copy=9'
+	call "$1" '^io.fcntl.*fd=4.* command=F_SETLK result=0 lock=F_WRLCK flags=none'
+	call "$1" '^io.fcntl.*fd=4.* command=F_GETFL .* lock=none flags=O_WRONLY'
+	call "$1" '^io.fcntl.*fd=4.* command=F_SETFD .* lock=none flags=FD_CLOEXEC value=1'
+	call "$1" '^net.recv.*error=ENOTSOCK size=1 result=-1 flags=MSG_PEEK|MSG_DONTWAIT'
 	call "$1" '^io.open.*fd=-1 error=ENOENT.*mode=0 path="missing"'
 	call "$1" '^file.stat.*error=0.*path="/proc/self"'
 	call "$1" '^file.mkdir.*mode=0750 path="folder"'

@@ -489,6 +489,58 @@ static bool is_creating(uint64_t flags)
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
+/* Returns the flags that fcntl(2) has set or returned, as the preload library records them. */
+static int64_t fcntl_flags(const struct syscalls_record *record)
+{
+	const bool is_error = result_of(record) < 0;
+
+	switch ((int)record->arg[1]) {
+	case F_GETFL:
+		return is_error ? 0 : record->result | SHIM_FCNTL_STATUS;
+	case F_SETFL:
+		return (int64_t)(record->arg[2] | SHIM_FCNTL_STATUS);
+	case F_GETFD:
+		return is_error ? 0 : record->result | SHIM_FCNTL_CLOSING;
+	case F_SETFD:
+		return (int64_t)(record->arg[2] | SHIM_FCNTL_CLOSING);
+	default:
+		return 0;
+	}
+}
+
+/* Programs of 32 bits use these commands; 64-bit headers do not have their numbers. */
+#define SETLK64_OF_32BIT  13
+#define SETLKW64_OF_32BIT 14
+
+/*
+ * Returns the type of the lock that fcntl(2) has set or removed, or -1 if there is none. `part` has
+ * the begin of the struct flock.
+ */
+static int64_t fcntl_lock(const struct syscalls_record *record, const unsigned char *part,
+			  size_t len)
+{
+	int16_t type;
+
+	switch ((int)record->arg[1]) {
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		break;
+	case SETLK64_OF_32BIT:
+	case SETLKW64_OF_32BIT:
+		if (record->is_32bit)
+			break;
+		return -1;
+	default:
+		return -1;
+	}
+	if (!part || len < sizeof(type) || result_of(record) < 0)
+		return -1;
+	memcpy(&type, part, sizeof(type));
+	return type;
+}
+
 /*
  * Evaluates a source of form_rows.h that is a number. The operator % keeps each argument's number
  * within the array of arguments. No row may have c0, because there is no argument before argument
@@ -501,7 +553,7 @@ static int64_t number_from(const struct making *making, const char *source)
 			 (unsigned)(source[1] - '0') % 6;
 	size_t len = 0, offset = source[0] && source[1] && source[2] == ':' ?
 				 (size_t)atoi(source + 3) : 0;
-	const unsigned char *part = strchr("CTViqkF", *source) && *source ?
+	const unsigned char *part = strchr("CLTViqkF", *source) && *source ?
 		piece_of(record, making->piece, making->bytes, which, &len) : NULL;
 
 	switch (*source) {
@@ -528,6 +580,10 @@ static int64_t number_from(const struct making *making, const char *source)
 		return (int64_t)piece_number(part, len, offset, 8);
 	case 'F':
 		return part && record->arg[1] ? (int32_t)piece_number(part, len, 0, 4) : -1;
+	case 'f':
+		return fcntl_flags(record);
+	case 'L':
+		return fcntl_lock(record, part, len);
 	case 'k':
 		return part && record->result > 0;
 	case 'o':

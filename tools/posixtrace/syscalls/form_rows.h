@@ -25,6 +25,8 @@
  * 	@0      the text in part 0              $0      the text of known length in part 0
  * 	a0      the socket address in part 0    d0      the bytes of part 0
  * 	n       the name of the call            o       the socket option in arguments 1 and 2
+ * 	f       the flags of fcntl()            L0      the lock that fcntl() has set, whose struct
+ * 	                                        flock begins in part 0
  * 	k0      1 if part 0 is there and a child was waited for
  *
  * A ! at the end of a call's name means that the call has other arguments in 32-bit programs. There
@@ -55,8 +57,8 @@
 	ROW("dup3", "io.dup", "", "fd=0 copy=1 flags=2") \
 	ROW("pipe", "io.pipe", "b0,8", "fd=i0:0 write=i0:4") \
 	ROW("pipe2", "io.pipe", "b0,8", "fd=i0:0 write=i0:4 flags=1") \
-	ROW("fcntl", "io.fcntl", "", "fd=0 command=1 result=r value=2") \
-	ROW("fcntl64", "io.fcntl", "", "fd=0 command=1 result=r value=2") \
+	ROW("fcntl", "io.fcntl", "b2,2", "fd=0 command=1 result=r lock=L0 flags=f value=2") \
+	ROW("fcntl64", "io.fcntl", "b2,2", "fd=0 command=1 result=r lock=L0 flags=f value=2") \
 	ROW("ioctl", "io.ioctl", "", "fd=0 result=r request=1 value=2") \
 	ROW("flock", "io.flock", "", "fd=0 operation=1") \
 	ROW("splice", "io.splice", "", "fd=0 to=2 flags=5 size=4 result=r") \
@@ -159,14 +161,16 @@
 	ROW("accept", "net.accept", "b1,28", "fd=0 accepted=r address=a0") \
 	ROW("accept4", "net.accept", "b1,28", "fd=0 accepted=r flags=3 address=a0") \
 	ROW("shutdown", "net.shutdown", "", "fd=0 how=1") \
-	ROW("send", "net.send", "d1:r", "fd=0 size=2 result=r data=d0") \
-	ROW("recv", "net.recv", "d1:r", "fd=0 size=2 result=r data=d0") \
-	ROW("sendto", "net.sendto", "d1:r b4:5,110", "fd=0 size=2 result=r address=a1 data=d0") \
-	ROW("recvfrom", "net.recvfrom", "d1:r b4,28", "fd=0 size=2 result=r address=a1 data=d0") \
-	ROW("sendmsg", "net.sendmsg", "", "fd=0 messages=#1 result=r") \
-	ROW("sendmmsg", "net.sendmsg", "", "fd=0 messages=2 result=r") \
-	ROW("recvmsg", "net.recvmsg", "", "fd=0 messages=#1 result=r") \
-	ROW("recvmmsg", "net.recvmsg", "", "fd=0 messages=2 result=r") \
+	ROW("send", "net.send", "d1:r", "fd=0 size=2 result=r flags=3 data=d0") \
+	ROW("recv", "net.recv", "d1:r", "fd=0 size=2 result=r flags=3 data=d0") \
+	ROW("sendto", "net.sendto", "d1:r b4:5,110", \
+	    "fd=0 size=2 result=r flags=3 address=a1 data=d0") \
+	ROW("recvfrom", "net.recvfrom", "d1:r b4,28", \
+	    "fd=0 size=2 result=r flags=3 address=a1 data=d0") \
+	ROW("sendmsg", "net.sendmsg", "", "fd=0 messages=#1 result=r flags=2") \
+	ROW("sendmmsg", "net.sendmsg", "", "fd=0 messages=2 result=r flags=3") \
+	ROW("recvmsg", "net.recvmsg", "", "fd=0 messages=#1 result=r flags=2") \
+	ROW("recvmmsg", "net.recvmsg", "", "fd=0 messages=2 result=r flags=3") \
 	ROW("poll", "net.poll", "b0,8", "timeout=m2 fds=1 result=r fd=F0") \
 	ROW("ppoll!", "net.poll", "b2,16 b0,8", "timeout=T0 fds=1 result=r fd=F1") \
 	ROW("select!", "net.select", "b4,16", "timeout=V0 fds=0 result=r") \
