@@ -175,6 +175,83 @@ if ${CC:-cc} -pthread -rdynamic -o "$tmp/refused" "$tmp/refused.c" -luring -ldl;
 	check "refused copies: none is unseen" shows 'io.uring .* unseen=[1-9]' 0
 fi
 
+# While the shim copies the answers of a ring, another ring gets its address: the program defines
+# syscall(), by which the shim copies, and ends the ring there, as another thread could.
+cat >"$tmp/replaced.c" <<'EOT'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <liburing.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static struct io_uring one, two;
+static int is_due;
+static void replace(void)
+{
+	struct __kernel_timespec soon = { 0, 1000000 };
+	volatile unsigned *tail = one.cq.ktail;
+	struct io_uring_sqe *entry;
+	io_uring_queue_exit(&one);
+	dup(0); /* the second ring has another number */
+	if (io_uring_queue_init(4, &two, 0) || two.cq.ktail != tail)
+		exit(77);
+	entry = io_uring_get_sqe(&two);
+	io_uring_prep_timeout(entry, &soon, 0, 0);
+	entry->user_data = 0xbbb;
+	io_uring_submit(&two);
+	while (!*tail)
+		usleep(1000);
+}
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	long args[6];
+	va_list list;
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_process_vm_readv && is_due) {
+		is_due = 0;
+		replace();
+	}
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+static void *rest(void *unused) { pause(); return unused; }
+int main(void)
+{
+	pthread_t thread;
+	struct io_uring_sqe *entry;
+	if (pthread_create(&thread, 0, rest, 0) || io_uring_queue_init(4, &one, 0))
+		return 1;
+	entry = io_uring_get_sqe(&one);
+	io_uring_prep_nop(entry);
+	entry->user_data = 0xaaa;
+	is_due = 1;
+	if (io_uring_submit(&one) != 1 || is_due)
+		return 77;
+	printf("%d\n", two.ring_fd);
+	io_uring_queue_exit(&two);
+	return 0;
+}
+EOT
+if ${CC:-cc} -w -pthread -rdynamic -o "$tmp/replaced" "$tmp/replaced.c" -luring -ldl; then
+	shim io "$tmp/replaced"
+	if test "$status" -ne 77; then
+		check "a ring at the address of another one: the program works" exits 0
+		check "a ring at the address of another one has its own answers" \
+			shows "io.uring_complete ring=$(cat "$tmp/out") .*user_data=0xbbb" 1
+		check "the answer of the former ring has the number of that ring" \
+			shows "io.uring_complete ring=$(cat "$tmp/out") .*user_data=0xaaa" 0
+		check "both answers are recorded once" shows 'io.uring_complete ' 2
+	fi
+fi
+
 # A ring has the name of its kind, and operations have names.
 run 0 record -q -o "$log.2" -e 'io.*' -- "$tmp/ring"
 run 0 dump "$log.2"
