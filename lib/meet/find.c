@@ -284,7 +284,7 @@ static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
  * lock. After an error the function removes its link, and the unlock closes the unused arena.
  * Returns 0 or an error of ptx_target_find().
  */
-static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *link_target,
+static int make_arena_or_search(pid_t pid, struct ptx_rendezvous_target *link_target,
 				struct ptx_target *target)
 {
 	struct ptx_arena *waiting = NULL, *other;
@@ -345,7 +345,7 @@ static bool has_ended(int process)
  * yet, or that makes none because it records no event. So the function waits up to 50 ms for the
  * child's arena. Returns 0 or an error of ptx_target_find().
  */
-static int find_arena(pid_t pid, const struct ptx_rendezvous_target *link_target,
+static int find_arena(pid_t pid, struct ptx_rendezvous_target *link_target,
 		      struct ptx_target *target)
 {
 	_Atomic uint32_t never = 0;

@@ -93,9 +93,9 @@ struct ptx_link_owner *ptx_link_owner_add(const struct ptx_arena *arena,
 	 * removed them.
 	 */
 	if (link_owner && fd >= 0) {
-		ptx_rendezvous_link(target, fd, false);
+		ptx_rendezvous_link(&link_owner->target, fd, false);
 		if (inherited)
-			ptx_rendezvous_link(target, fd, true);
+			ptx_rendezvous_link(&link_owner->target, fd, true);
 	}
 	pthread_mutex_unlock(&lock);
 	return link_owner;

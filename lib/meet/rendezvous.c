@@ -465,6 +465,17 @@ static struct view own_view(void)
 }
 
 /*
+ * Returns how this process was seen when it made its first link for the target, or `now` if it has
+ * made none.
+ */
+static struct view first_view(const struct ptx_rendezvous_target *target, const struct view *now)
+{
+	return target->own_number ?
+		       (struct view){ .number = target->own_number, .space = target->own_space } :
+		       *now;
+}
+
+/*
  * Writes the path of this process's descriptor fd. If fd is negative, writes the beginning of the
  * paths of all its descriptors.
  */
@@ -589,9 +600,10 @@ enum link_result { LINKED, NAME_IN_USE, NO_FOLDER };
 /*
  * Makes a link in a folder. symlinkat() fails if the name exists, so only one of several
  * controllers gets the name. If an earlier stream of this process has made the same link, the
- * result is LINKED.
+ * result is LINKED. `own` is the view of the link, and `now` the present view of this process.
  */
-static enum link_result link_in(int folder, const char *name, const struct view *own, int fd)
+static enum link_result link_in(int folder, const char *name, const struct view *own,
+				const struct view *now, int fd)
 {
 	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
 	bool is_linked;
@@ -606,7 +618,7 @@ static enum link_result link_in(int folder, const char *name, const struct view 
 	 * link. If the name was in use, the cleaning may have removed that link, so the name is
 	 * tried again.
 	 */
-	rendezvous_clean(folder, own);
+	rendezvous_clean(folder, now);
 	if (is_linked || symlinkat(path, folder, name) == 0)
 		return LINKED;
 	if (errno == ENOENT)
@@ -622,7 +634,7 @@ static enum link_result link_in(int folder, const char *name, const struct view 
  * it.
  */
 static enum link_result rendezvous_link(const char *which, uint32_t uid, const char *name,
-					const struct view *own, int fd)
+					const struct view *own, const struct view *now, int fd)
 {
 	enum link_result result = NO_FOLDER;
 
@@ -638,7 +650,7 @@ static enum link_result rendezvous_link(const char *which, uint32_t uid, const c
 			break;
 		if (folder < 0)
 			continue;
-		result = link_in(folder, name, own, fd);
+		result = link_in(folder, name, own, now, fd);
 		close(folder);
 	}
 	return result;
@@ -669,27 +681,37 @@ static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvo
 	rendezvous_put(name, ".", own->space);
 }
 
+/* Returns the view for the links of the target. It is the same for all of them. */
+static struct view note_view(struct ptx_rendezvous_target *target, const struct view *now)
+{
+	const struct view own = first_view(target, now);
+
+	target->own_number = own.number;
+	target->own_space = own.space;
+	return own;
+}
+
 /*
  * Errors are not reported, because a stream works without links. The caller keeps fd open while the
  * link exists.
  */
-void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited)
+void ptx_rendezvous_link(struct ptx_rendezvous_target *target, int fd, bool inherited)
 {
-	const struct view own = own_view();
+	const struct view now = own_view(), own = note_view(target, &now);
 	char name[PTX_RENDEZVOUS_NAME];
 
 	own_name(name, target, &own);
-	rendezvous_link(inherited ? INHERITED : TRACED, target->uid, name, &own, fd);
+	rendezvous_link(inherited ? INHERITED : TRACED, target->uid, name, &own, &now, fd);
 }
 
 /* If there is no folder, the result is true, because no link of another controller can be found. */
-bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd)
+bool ptx_rendezvous_link_first(struct ptx_rendezvous_target *target, int fd)
 {
-	const struct view own = own_view();
+	const struct view now = own_view(), own = note_view(target, &now);
 	char name[PTX_RENDEZVOUS_NAME];
 
 	first_name(name, target, &own);
-	return rendezvous_link(TRACED, target->uid, name, &own, fd) != NAME_IN_USE;
+	return rendezvous_link(TRACED, target->uid, name, &own, &now, fd) != NAME_IN_USE;
 }
 
 /*
@@ -717,7 +739,7 @@ void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inhe
 	 * own_view() needs a descriptor for a moment, so it precedes the folder: one free
 	 * descriptor is then enough for both.
 	 */
-	const struct view own = own_view();
+	const struct view now = own_view(), own = first_view(target, &now);
 	int folder = ptx_folder_open_in(target->uid, which, false);
 	char name[PTX_RENDEZVOUS_NAME];
 

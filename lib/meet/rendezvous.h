@@ -70,6 +70,12 @@ struct ptx_rendezvous_target {
 	uint32_t uid, pid; /* `pid` is its id in its own pid namespace */
 	uint64_t start;    /* as in struct ptx_identity */
 	uint32_t space;    /* inode of its pid namespace; 0: not known */
+	/*
+	 * The number and the VIEW (DESIGN 2) that this process had when it made its first link for
+	 * the target; number 0: it has made none. All its links for the target have them, because
+	 * the process may change its /proc before it removes them.
+	 */
+	uint32_t own_number, own_space;
 };
 
 /*
@@ -84,14 +90,14 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
  * Makes a link to the descriptor fd of this process, for the target or, if `inherited` is true, for
  * the descendants of the target.
  */
-void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited);
+void ptx_rendezvous_link(struct ptx_rendezvous_target *target, int fd, bool inherited);
 
 /*
  * Makes a link for the target under a name that all controllers with the same VIEW (DESIGN 2)
  * share. If several of them call this function for different files, it returns true in only one of
  * them. Without a folder it returns true in all of them.
  */
-bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd);
+bool ptx_rendezvous_link_first(struct ptx_rendezvous_target *target, int fd);
 
 /* Removes the links that this process has made for the target, under both names. */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited);

@@ -55,6 +55,9 @@ int mkdirat(int at, const char *path, mode_t mode)
  */
 static bool may_examine_first;
 
+/* not 0: the inode of the pid namespace of this process */
+static ino_t own_space;
+
 /* The library calls these functions. */
 int stat(const char *path, struct stat *file)
 {
@@ -67,6 +70,11 @@ int fstatat(int at, const char *path, struct stat *file, int flags)
 	    (strcmp(path, "/proc/1/ns/pid") == 0 || strcmp(path, "1/ns/pid") == 0)) {
 		memset(file, 0, sizeof(*file));
 		file->st_ino = 0xeffffffc;
+		return 0;
+	}
+	if (own_space && strcmp(path, "/proc/self/ns/pid") == 0) {
+		memset(file, 0, sizeof(*file));
+		file->st_ino = own_space;
 		return 0;
 	}
 	return (int)syscall(SYS_newfstatat, at, path, file, flags);
@@ -196,7 +204,7 @@ END_TEST
 START_TEST(links_of_all_processes_are_the_last)
 {
 	struct ptx_rendezvous_target other = { .uid = geteuid(), .pid = 999999999, .start = 7 };
-	const struct ptx_rendezvous_target own = self();
+	struct ptx_rendezvous_target own = self();
 	struct ptx_rendezvous walk;
 	char path[128];
 	int fd;
@@ -234,7 +242,7 @@ END_TEST
 static int place_of_parent(int others, bool *is_whole)
 {
 	struct ptx_rendezvous_target other = { .uid = geteuid(), .start = 7 };
-	const struct ptx_rendezvous_target own = self();
+	struct ptx_rendezvous_target own = self();
 	pid_t child;
 	int status;
 
@@ -280,6 +288,30 @@ START_TEST(links_of_ancestors_are_found_among_many_others)
 	ck_assert(is_whole);
 	ck_assert_int_eq(place_of_parent(60, &is_whole), 0);
 	ck_assert(!is_whole);
+	clean_up();
+}
+END_TEST
+
+/* A controller may get another /proc between the first link and the last stream of its target. */
+START_TEST(links_have_the_view_of_the_first_link)
+{
+	struct ptx_rendezvous_target target = self();
+
+	choose();
+	own_space = 12345;
+	if (view() != 12345) {
+		/* Another namespace's /proc is mounted. */
+		own_space = 0;
+		clean_up();
+		return;
+	}
+	ck_assert(ptx_rendezvous_link_first(&target, 0));
+	own_space = 54321;
+	ptx_rendezvous_link(&target, 0, false);
+	ck_assert(is_there(end_of((char[64]){ 0 }, target.space, "first", 12345)));
+	ptx_rendezvous_remove(&target, false);
+	own_space = 0;
+	ck_assert_int_ne(access(traced, F_OK), 0);
 	clean_up();
 }
 END_TEST
@@ -506,7 +538,7 @@ END_TEST
 /* A controller has a link for each of both, and removes only the link of the stream that ended. */
 START_TEST(two_targets_with_one_id_have_a_link_each)
 {
-	const struct ptx_rendezvous_target own = self();
+	struct ptx_rendezvous_target own = self();
 	struct ptx_rendezvous_target other = own;
 	struct ptx_arena arena[2] = { 0 };
 	struct ptx_link_owner *owner[2];
@@ -576,6 +608,7 @@ END_TEST
 SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_other,
 	   links_of_all_processes_are_the_last,
 	   links_of_ancestors_are_found_among_many_others,
+	   links_have_the_view_of_the_first_link,
 	   only_links_of_dead_processes_are_removed,
 	   links_of_controllers_in_another_namespace_are_not_removed,
 	   many_links_of_other_namespaces_are_removed_in_several_steps,
