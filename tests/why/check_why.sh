@@ -248,6 +248,8 @@ group writer-held './groups writer-held' '!as a writer' 'sleeping: usleep() in w
 group gil-python "$python $source/groups.py gil" \
 	'waiting for the lock of the Python interpreter (GIL)' 'held by thread [0-9]*'
 group drift './groups drift' 'the loop asked for 40.00ms each time, but its period was [0-9.]*ms on average'
+group drift-poll './groups drift-poll' 'sleeping until a time limit in poll()' \
+	'the loop asked for 40.00ms each time, but its period was [0-9.]*ms on average'
 group drift-python "$python $source/groups.py drift" \
 	'the loop asked for about 4[0-9.]*ms each time, but its period was [0-9.]*ms'
 group throttle './groups throttle' 'sleeping: poll() in throttle' '!the loop asked for'

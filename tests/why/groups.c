@@ -403,11 +403,25 @@ static void __attribute__((noinline)) drift(void)
 	}
 }
 
-/* The pause is much shorter than the work, so it is no period. */
+/* The time limit of the poll is the period, and no input arrives. */
+static void __attribute__((noinline)) drift_poll(void)
+{
+	struct pollfd ready = { .events = POLLIN };
+	int fd[2];
+
+	MUST(!pipe(fd));
+	ready.fd = fd[0];
+	for (int i = 0; i < 20; i++) {
+		MUST(!poll(&ready, 1, 40));
+		usleep(3000);
+	}
+}
+
+/* The pause is much shorter than the work, so it is no period. The work varies. */
 static void __attribute__((noinline)) throttle(void)
 {
 	for (int i = 0; i < 20; i++) {
-		poll(NULL, 0, 40);
+		poll(NULL, 0, 40 + i % 5);
 		usleep(3000);
 	}
 }
@@ -482,7 +496,8 @@ static const struct {
 	{ "server-poll", server_poll },
 	{ "writer-starved", writer_starved }, { "writer-held", writer_held },
 	{ "read-input", read_input }, { "write-late", write_late }, { "write-soon", write_soon },
-	{ "drift", drift }, { "throttle", throttle }, { "keep-time", keep_time },
+	{ "drift", drift }, { "drift-poll", drift_poll }, { "throttle", throttle },
+	{ "keep-time", keep_time },
 	{ "miss-ticks", miss_ticks },
 };
 

@@ -50,6 +50,8 @@
 #define CIRCLE_KEY (UINT64_C(1) << 42)
 /* the key of the one part for all waits for the lock of a Python interpreter */
 #define GIL_KEY  UINT64_C(0x47494c)
+/* the key of the times in which this lock was free, below this part */
+#define FREE_KEY (UINT64_C(1) << 35)
 /* added to the key of a wait in which readers have overtaken a writer */
 #define OVERTAKEN_KEY UINT64_C(1)
 #define CALLERS  8   /* the most callers of a call in a label */
@@ -318,6 +320,23 @@ static void note_readers(struct division *division, uint32_t node, const struct 
 	division->node[node].has_more |= readers->is_cut;
 }
 
+/* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */
+static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
+			bool is_guess, int64_t from_ns, int64_t to_ns)
+{
+	bool is_new;
+	struct why_node *who = division_child(division, node, WHY_WHO, UINT64_C(1) << 40 | key,
+					      &is_new);
+
+	if (!who)
+		return;
+	if (is_new) {
+		who->is_guess = is_guess;
+		division_label(division, who, "%s", label);
+	}
+	division_add(division, who, from_ns, to_ns);
+}
+
 /*
  * Adds the threads that held the lock of a Python interpreter in a part of a wait for it.
  */
@@ -330,6 +349,12 @@ static void add_interpreters(struct division *division, uint32_t node, const str
 
 	while (division->steps < WHY_STEPS &&
 	       gil_next(division->history, &walk, &thread, &begin_ns, &end_ns, &division->steps)) {
+		if (thread == HISTORY_NONE) {
+			add_outside(division, node, FREE_KEY, "released, and not taken yet: the "
+				    "next thread had to wake up and get a CPU", false, begin_ns,
+				    end_ns);
+			continue;
+		}
 		division_holder(division, node, thread, (uint64_t)end_ns - (uint64_t)begin_ns, 1);
 		add_thread_part(division, node, "held by", thread, false, begin_ns, end_ns);
 	}
@@ -487,23 +512,6 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 		add_partner(division, node, call, NULL, from_ns, to_ns);
 	else if (!add_releaser(division, node, call, from_ns, to_ns))
 		add_partner(division, node, call, NULL, from_ns, to_ns);
-}
-
-/* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */
-static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
-			bool is_guess, int64_t from_ns, int64_t to_ns)
-{
-	bool is_new;
-	struct why_node *who = division_child(division, node, WHY_WHO, UINT64_C(1) << 40 | key,
-					      &is_new);
-
-	if (!who)
-		return;
-	if (is_new) {
-		who->is_guess = is_guess;
-		division_label(division, who, "%s", label);
-	}
-	division_add(division, who, from_ns, to_ns);
 }
 
 /*

@@ -3,7 +3,8 @@
  * gil.c - finds waits for the lock of an interpreter of Python, and the threads that held it.
  *
  * While a thread waits for the lock, each release has an event of a signal. Between two releases,
- * the thread that makes the second one had the lock.
+ * the thread that makes the second one had the lock. If this thread still waited for the lock at
+ * the first release, it took the lock when its wait ended.
  */
 #include "why/gil.h"
 
@@ -15,6 +16,7 @@
 #include "symbols/symbols.h"
 #include "why/ender.h"
 #include "why/lives.h"
+#include "why/tries.h"
 
 #define LOOK_AT 8192 /* the most calls that are examined for one time */
 #define KNOWN   256  /* the condition variables and places that are kept */
@@ -180,6 +182,9 @@ static bool is_release(const struct history *history, const struct call *post,
 static bool gil_begin(const struct history *history, struct gil_walk *walk, uint32_t *thread,
 		      uint64_t *steps)
 {
+	/* A wait that reached its time limit, and was not continued in the log, has not ended. */
+	const bool is_waiting = walk->to_ns < walk->wait->end_ns || walk->wait->error;
+
 	walk->has_begun = true;
 	walk->at = ender_until(history, walk->to_ns);
 	for (size_t i = walk->at, n = 0; i < history->transfers && n < LOOK_AT;
@@ -194,9 +199,41 @@ static bool gil_begin(const struct history *history, struct gil_walk *walk, uint
 			continue;
 		}
 		*thread = post->thread;
-		return walk->to_ns < walk->wait->end_ns && post->thread != walk->wait->thread;
+		return is_waiting && post->thread != walk->wait->thread;
 	}
 	return false;
+}
+
+/*
+ * Returns when a thread that got the GIL since from_ns took it: the end of its own wait for the
+ * GIL, or from_ns, if it did not wait then.
+ */
+static int64_t taken_ns(const struct history *history, uint32_t index, int64_t from_ns)
+{
+	const struct history_thread *thread = &history->thread[index];
+	const size_t at = history_piece_at(history, thread, from_ns);
+	const struct piece *piece = at < thread->piece + thread->pieces ? &history->piece[at] :
+									  NULL;
+	const struct call *call = piece ? &history->call[piece->call] : NULL;
+
+	return call && piece->begin_ns <= from_ns && gil_waits(history, call) ?
+	       tries_last(history, call)->end_ns : from_ns;
+}
+
+/*
+ * Divides the time in which a thread got the GIL, held it and released it: first it still waited.
+ * The walk returns the time of the wait next. Returns the begin of the other time.
+ */
+static int64_t divide_hold(const struct history *history, struct gil_walk *walk, uint32_t thread,
+			   int64_t begin_ns, int64_t end_ns)
+{
+	const int64_t taken = taken_ns(history, thread, begin_ns);
+
+	if (taken <= begin_ns || taken >= end_ns)
+		return begin_ns;
+	walk->free_from_ns = begin_ns;
+	walk->free_to_ns = taken;
+	return taken;
 }
 
 bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *thread,
@@ -206,6 +243,13 @@ bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *th
 	bool has_holder = false;
 	unsigned n = 0;
 
+	if (walk->free_to_ns) {
+		*thread = HISTORY_NONE;
+		*begin_ns = walk->free_from_ns;
+		*end_ns = walk->free_to_ns;
+		walk->free_to_ns = 0;
+		return true;
+	}
 	if (!walk->has_begun && gil_begin(history, walk, thread, steps)) {
 		has_holder = true;
 		*end_ns = walk->to_ns;
@@ -223,18 +267,32 @@ bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *th
 		/* The thread of the later release held the lock since this one. */
 		if (has_holder) {
 			if (post->begin_ns < *end_ns) {
-				*begin_ns = walk->to_ns = post->begin_ns;
+				*begin_ns = divide_hold(history, walk, *thread, post->begin_ns,
+							*end_ns);
+				walk->to_ns = post->begin_ns;
 				return true;
 			}
 			walk->at--;
 			continue;
+		}
+		/* The waiting thread itself took the lock next. */
+		if (walk->to_ns == wait->end_ns && !wait->error && post->begin_ns < walk->to_ns) {
+			*thread = HISTORY_NONE;
+			*begin_ns = post->begin_ns;
+			*end_ns = walk->to_ns;
+			walk->to_ns = post->begin_ns;
+			return true;
 		}
 		walk->at--;
 		has_holder = post->thread != wait->thread;
 		*thread = post->thread;
 		*end_ns = post->begin_ns;
 	}
-	*begin_ns = walk->to_ns = walk->from_ns;
+	*begin_ns = walk->from_ns;
+	walk->to_ns = walk->from_ns;
 	/* If the search was cut, another thread may have held the lock before. */
-	return has_holder && n < LOOK_AT && *begin_ns < *end_ns;
+	if (!has_holder || n >= LOOK_AT || *begin_ns >= *end_ns)
+		return false;
+	*begin_ns = divide_hold(history, walk, *thread, *begin_ns, *end_ns);
+	return true;
 }

@@ -36,11 +36,15 @@ struct gil_walk {
 	int64_t from_ns, to_ns; /* the time that is not explained yet */
 	size_t at;
 	bool has_begun;
+	/* a time before the last one, in which the GIL was free; the end is 0: there is none */
+	int64_t free_from_ns, free_to_ns;
 };
 
 /*
  * Continues the walk: stores the thread that held the GIL before, and the begin and end of this
- * time. Returns false at the end of the walk. Adds the number of examined calls to *steps.
+ * time. *thread becomes HISTORY_NONE for a time after a release in which the thread that took the
+ * GIL next still waited: it had to wake up and get a CPU. Returns false at the end of the walk.
+ * Adds the number of examined calls to *steps.
  */
 bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *thread,
 	      int64_t *begin_ns, int64_t *end_ns, uint64_t *steps);

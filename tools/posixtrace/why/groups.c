@@ -95,15 +95,16 @@ static int add_own(struct groups *groups, const struct why *why, const struct wi
 {
 	const struct why_node *node = &division->node[cause];
 	const bool is_timer = node->kind == WHY_SLEEP && node->last_call &&
-			      node->last_call->cause != CAUSE_SLEEP;
-	int err = is_timer ? 0 : add_rhythm(groups, why, window, window->thread,
-					    rhythm_read(&why->history, window->thread,
-							window->from_ns, window->to_ns), false);
+			      node->last_call->cause != CAUSE_SLEEP && !node->last_call->is_in_vain;
+	const struct call *read = rhythm_read(&why->history, window->thread, window->from_ns,
+					      window->to_ns);
+	int err = is_timer ? 0 : add_rhythm(groups, why, window, window->thread, read, false);
 
 	for (uint32_t at = division->node[0].child; at && !err; at = division->node[at].sibling)
 		if (division->node[at].kind == WHY_SLEEP && at != cause &&
-		    division->node[at].calls >= RHYTHM_LEAST &&
-		    division->node[at].last_call->cause == CAUSE_SLEEP)
+		    division->node[at].calls >= RHYTHM_LEAST && !read &&
+		    (division->node[at].last_call->cause == CAUSE_SLEEP ||
+		     division->node[at].last_call->is_in_vain))
 			err = add_rhythm(groups, why, window, window->thread,
 					 division->node[at].last_call, false);
 	return err;
@@ -113,6 +114,7 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 		const struct division *division, const struct why_causes *causes)
 {
 	const struct why_node *node;
+	bool is_paced; /* a timer sets the pace of the thread, and no sleep does */
 	int err;
 
 	groups->worker = HISTORY_NONE;
@@ -121,7 +123,10 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 		return 0;
 	node = &division->node[causes->cause[0].node];
 	err = find_busy(groups, why, window, division, causes->cause[0].node);
-	if (!err && node->kind == WHY_SLEEP)
+	/* The pace of another thread is not the question, and its sleep is a cause in itself. */
+	is_paced = rhythm_read(&why->history, window->thread, window->from_ns, window->to_ns);
+	if (!err && node->kind == WHY_SLEEP && node->thread == window->thread && node->last_call &&
+	    (!is_paced || (node->last_call->cause != CAUSE_SLEEP && !node->last_call->is_in_vain)))
 		err = add_rhythm(groups, why, window, node->thread, node->last_call, true);
 	return err ? err : add_own(groups, why, window, division, causes->cause[0].node);
 }

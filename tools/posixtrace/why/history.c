@@ -741,6 +741,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 			  classify_has(type, event, plan->result);
 	call.is_try = call.cause == CAUSE_POLL && plan->other >= 0 &&
 		      !classify_number(type, event, plan->other);
+	if (plan->cause == CAUSE_POLL && !call.result && !call.error)
+		call.asked_ns = classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
 	owner = fd_owner(history, thread);
 	/* A close waits for the file to which the descriptor referred. */

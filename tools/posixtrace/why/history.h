@@ -103,7 +103,10 @@ struct call {
 		uint64_t mutex;       /* CAUSE_COND: the mutex of the condition variable */
 		uint64_t accepted;    /* CAUSE_PEER: the descriptor from accept(); 0: none */
 		uint64_t target_pid;  /* CAUSE_KILL: the argument of kill(), as a pid_t */
-		/* CAUSE_TIMER, CAUSE_SLEEP: the (first) interval or absolute time that was given */
+		/*
+		 * CAUSE_TIMER, CAUSE_SLEEP: the (first) interval or absolute time that was given;
+		 * is_in_vain: the time limit
+		 */
 		uint64_t asked_ns;
 		uint64_t change;      /* semop(): the change of the semaphore, as an int64_t */
 	};

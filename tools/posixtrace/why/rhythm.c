@@ -26,11 +26,17 @@ static bool is_round(const struct call *call, const struct call *like)
 	if (like->cause == CAUSE_READ)
 		return call->cause == CAUSE_READ && call->fd_kind == FD_TIMER && !call->error &&
 		       call->key == like->key;
-	return call->cause == CAUSE_SLEEP && call->type == like->type && !call->is_retry &&
-	       !call->error && call->address == like->address && call->stack == like->stack;
+	/* A poll with the time limit 0 does not wait. */
+	return call->cause == like->cause && call->type == like->type && !call->is_retry &&
+	       !call->error && !call->is_try && call->address == like->address &&
+	       call->stack == like->stack;
 }
 
-/* Collects the rounds. A call may have several pieces. Returns false if memory is lacking. */
+/*
+ * Collects the rounds. A call may have several pieces. If input ended one of the polls, its round
+ * was shorter or longer because of this input, and there are no rounds. Returns false if memory is
+ * lacking.
+ */
 static bool collect_rounds(const struct history *history, uint32_t index, int64_t from_ns,
 			   int64_t to_ns, const struct call *like, struct rounds *rounds)
 {
@@ -44,6 +50,10 @@ static bool collect_rounds(const struct history *history, uint32_t index, int64_
 		if (!is_round(call, like) || call->begin_ns < from_ns ||
 		    (rounds->count && rounds->call[rounds->count - 1] == call))
 			continue;
+		if (call->cause == CAUSE_POLL && !call->is_in_vain) {
+			rounds->count = 0;
+			return true;
+		}
 		if (!vec_grow(&rounds->call, rounds->count, 1))
 			return false;
 		rounds->call[rounds->count++] = call;
@@ -99,7 +109,8 @@ static bool find_asked(const struct rounds *rounds, struct rhythm *rhythm, int *
 	rhythm->asked_ns = (double)(int64_t)rounds->call[0]->asked_ns;
 	if (same == rounds->count)
 		return rhythm->asked_ns > 0;
-	if (same > 1 || is_periodic(rounds))
+	/* The time limit of a poll is no moment. */
+	if (same > 1 || rounds->call[0]->cause == CAUSE_POLL || is_periodic(rounds))
 		return false;
 	lead = calloc(rounds->count, sizeof(*lead));
 	if (!lead) {
@@ -149,11 +160,12 @@ bool rhythm_find(const struct history *history, uint32_t thread, int64_t from_ns
 		 const struct call *like, struct rhythm *rhythm, int *err)
 {
 	struct rounds rounds = { .count = 0 };
-	const struct call *used = like->cause == CAUSE_POLL ? ender_through(history, like) : like;
+	const struct call *used = like->cause == CAUSE_POLL && !like->is_in_vain ?
+				  ender_through(history, like) : like;
 	bool good;
 
 	*rhythm = (struct rhythm){ .rounds = 0 };
-	if (!used || !(used->cause == CAUSE_SLEEP ||
+	if (!used || !(used->cause == CAUSE_SLEEP || used->cause == CAUSE_POLL ||
 		       (used->cause == CAUSE_READ && used->fd_kind == FD_TIMER)))
 		return false;
 	good = collect_rounds(history, thread, from_ns, to_ns, used, &rounds);

@@ -35,7 +35,7 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 			turn.from_ns = wait->end_ns;
 		} else if (!is_busy || was_blocked) {
 			turn.to_ns = wait->begin_ns;
-			turn.ready = was_blocked ? 0 : wait->result;
+			turn.ready = was_blocked || wait->is_in_vain ? 0 : wait->result;
 			/* Calls of a hostile log may overlap. */
 			if (turn.to_ns > turn.from_ns)
 				take(arg, &turn);
@@ -49,7 +49,7 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 	/* No wait that blocked ends the last busy time, so it ends when the last wait begins. */
 	if (is_busy && before && before->begin_ns > turn.from_ns) {
 		turn.to_ns = before->begin_ns;
-		turn.ready = before->result;
+		turn.ready = before->is_in_vain ? 0 : before->result;
 		turn.parts--;
 		take(arg, &turn);
 	}

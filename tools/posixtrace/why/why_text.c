@@ -222,6 +222,9 @@ static const char *greatest_part(const struct division *division, uint32_t node)
 		if (!division->node[child].label || division->node[child].ns < least)
 			break;
 		label = division->node[child].label;
+		/* The other programs that had the CPU meanwhile did nothing for the thread. */
+		if (division->node[child].kind == WHY_READY)
+			break;
 		node = child;
 	}
 	return label;
