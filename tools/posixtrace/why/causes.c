@@ -306,7 +306,8 @@ static const struct readers *readers_before(struct division *division, const str
 	if (call->cause != CAUSE_LOCK || call->is_stuck)
 		return NULL;
 	if (division->readers.call != call && division->steps < WHY_STEPS)
-		readers_find(division->history, call, &division->readers, &division->steps);
+		division->err |= readers_find(division->history, call, &division->readers,
+					      &division->steps);
 	return division->readers.call == call && division->readers.has_overtaken ?
 	       &division->readers : NULL;
 }
@@ -314,10 +315,9 @@ static const struct readers *readers_before(struct division *division, const str
 /* Notes the readers that held a lock in one wait of a writer, from its begin to its end. */
 static void note_readers(struct division *division, uint32_t node, const struct readers *readers)
 {
-	for (unsigned i = 0; i < readers->count; i++)
+	for (size_t i = 0; i < readers->count; i++)
 		division_holder(division, node, readers->of[i].thread, readers->of[i].ns,
 				readers->of[i].count);
-	division->node[node].has_more |= readers->is_cut;
 }
 
 /* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */

@@ -165,45 +165,65 @@ void division_label(struct division *division, struct why_node *node, const char
 }
 
 /* The most holders that a division keeps: a hostile log may have many nodes and threads. */
-#define HOLDERS_MOST 1024
+#define HOLDERS_MOST (1u << 20)
+
+/* Compares a holder with the wanted one, for table_find(). */
+static bool is_holder(const void *array, uint32_t index, const void *key)
+{
+	const struct why_holder *holder = (const struct why_holder *)array + index, *wanted = key;
+
+	return holder->node == wanted->node && holder->thread == wanted->thread;
+}
 
 void division_holder(struct division *division, uint32_t node, uint32_t thread, uint64_t ns,
 		     uint64_t count)
 {
-	for (size_t i = 0; i < division->holders; i++)
-		if (division->holder[i].node == node && division->holder[i].thread == thread) {
-			division->holder[i].ns += ns;
-			division->holder[i].count += count;
+	const struct why_holder wanted = { .node = node, .thread = thread };
+	const uint64_t hash = hash_number(hash_number(HASH_BEGIN, node), thread);
+	uint32_t index = table_find(&division->of_holder, hash, is_holder, division->holder,
+				    &wanted);
+
+	if (index == TABLE_NONE) {
+		if (division->holders == HOLDERS_MOST) {
+			division->node[node].has_more = true;
 			return;
 		}
-	if (division->holders == HOLDERS_MOST) {
-		division->node[node].has_more = true;
-		return;
+		if (!vec_grow(&division->holder, division->holders, 1) ||
+		    !table_add(&division->of_holder, hash, (uint32_t)division->holders)) {
+			division->err = ENOMEM;
+			return;
+		}
+		index = (uint32_t)division->holders++;
+		division->holder[index] = wanted;
+		division->holder[index].next = division->node[node].holder;
+		division->node[node].holder = index + 1;
 	}
-	if (!vec_grow(&division->holder, division->holders, 1)) {
-		division->err = ENOMEM;
-		return;
-	}
-	division->holder[division->holders++] = (struct why_holder){ node, thread, ns, count };
+	division->holder[index].ns += ns;
+	division->holder[index].count += count;
 }
 
 size_t division_holders(const struct division *division, uint32_t node,
-			const struct why_holder *holder[], size_t size)
+			const struct why_holder *holder[], size_t size, uint64_t *holds)
 {
 	size_t count = 0, kept = 0;
+	const struct why_holder *of;
 
+	*holds = 0;
 	/* Sorted by insertion, which is quick because size is small. */
-	for (size_t i = 0; i < division->holders; i++) {
-		const struct why_holder *of = &division->holder[i];
+	for (uint32_t next = division->node[node].holder; next; next = of->next) {
 		size_t at;
 
-		if (of->node != node)
-			continue;
+		of = &division->holder[next - 1];
+		*holds += of->count;
 		count++;
-		if (kept == size && (!size || holder[size - 1]->ns >= of->ns))
+		if (kept == size && (!size || holder[size - 1]->ns > of->ns ||
+				     (holder[size - 1]->ns == of->ns &&
+				      holder[size - 1]->thread < of->thread)))
 			continue;
 		at = kept < size ? kept++ : size - 1;
-		for (; at && holder[at - 1]->ns < of->ns; at--)
+		for (; at && (holder[at - 1]->ns < of->ns ||
+			      (holder[at - 1]->ns == of->ns &&
+			       holder[at - 1]->thread > of->thread)); at--)
 			holder[at] = holder[at - 1];
 		holder[at] = of;
 	}
@@ -1190,10 +1210,11 @@ static void join_node(struct division *division, uint32_t to, uint32_t from)
 	}
 	node->child = 0;
 	node->ns = node->below_ns = 0;
-	for (size_t i = 0, end = division->holders; i < end; i++)
-		if (division->holder[i].node == from)
-			division_holder(division, to, division->holder[i].thread,
-					division->holder[i].ns, division->holder[i].count);
+	for (uint32_t next = node->holder; next; next = division->holder[next - 1].next) {
+		const struct why_holder holder = division->holder[next - 1];
+
+		division_holder(division, to, holder.thread, holder.ns, holder.count);
+	}
 }
 
 /*
@@ -1273,6 +1294,8 @@ void division_fini(struct division *division)
 	free(division->node);
 	free(division->taker);
 	free(division->holder);
+	table_fini(&division->of_holder);
+	readers_fini(&division->readers);
 	common_fini(&division->common);
 	table_fini(&division->of_node);
 }

@@ -46,6 +46,7 @@ struct why_node {
 	 */
 	bool is_end, is_evidence;
 	bool has_more;          /* with is_end: further threads held the lock */
+	uint32_t holder;        /* with is_end: index of its first holder + 1; 0: none */
 	bool is_guess;          /* the cause was found only by the times of events */
 };
 
@@ -92,9 +93,11 @@ struct division {
 	 */
 	struct why_holder {
 		uint32_t node, thread;
+		uint32_t next;  /* index of the node's next holder + 1; 0: none */
 		uint64_t ns, count;
 	} *holder;
 	size_t holders;
+	struct table of_holder;
 	uint64_t steps;
 	/* the last results of readers_find() and pools_find(): a wait may have many pieces */
 	struct readers readers;
@@ -173,10 +176,11 @@ void division_holder(struct division *division, uint32_t node, uint32_t thread, 
 		     uint64_t count);
 /*
  * Stores the holders of a node that held its lock for the longest time, at most size of them, the
- * longest first. Returns the number of all holders of the node.
+ * longest first. Returns the number of all holders of the node. *holds becomes the number of all
+ * their holds.
  */
 size_t division_holders(const struct division *division, uint32_t node,
-			const struct why_holder *holder[], size_t size);
+			const struct why_holder *holder[], size_t size, uint64_t *holds);
 
 /* ------------------------------------------------------------------ faults.c */
 

@@ -12,16 +12,14 @@
 
 #include "why/history.h"
 
-#define READERS_MOST 64 /* the most threads that are distinguished */
-
 struct readers {
 	const struct call *call; /* the wait of the writer */
-	struct {
+	struct reader {
 		uint32_t thread;
 		uint64_t ns, count; /* for how long it held the lock in this wait, and how often */
-	} of[READERS_MOST];
-	unsigned count;
-	bool is_cut;             /* more than READERS_MOST threads held it */
+	} *of;
+	size_t count;
+	struct table of_thread;  /* has the index of each reader */
 	/*
 	 * readers got the lock after the writer had begun to wait, and the writer waited for them
 	 * for at least half of the time
@@ -32,9 +30,12 @@ struct readers {
 /*
  * Finds the threads that held a lock while a writer waited for it, in the whole wait. The result
  * has no threads if the call is no wait of a writer, or if the log has no holds. Adds the number of
- * examined holds to *steps.
+ * examined holds to *steps. An earlier result in 'readers' is replaced. Returns 0 or ENOMEM.
  */
-void readers_find(const struct history *history, const struct call *call, struct readers *readers,
-		  uint64_t *steps);
+int readers_find(const struct history *history, const struct call *call, struct readers *readers,
+		 uint64_t *steps);
+
+/* Frees the memory of a result. */
+void readers_fini(struct readers *readers);
 
 #endif

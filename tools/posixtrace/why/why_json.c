@@ -43,7 +43,8 @@ static void put_holders(struct json *json, const struct why *why, const struct d
 			uint32_t index)
 {
 	const struct why_holder *holder[HOLDERS];
-	const size_t count = division_holders(division, index, holder, HOLDERS);
+	uint64_t holds;
+	const size_t count = division_holders(division, index, holder, HOLDERS, &holds);
 
 	if (!division->node[index].is_end)
 		return;

@@ -251,13 +251,10 @@ static void put_holders(const struct page *page, uint32_t node)
 	const bool has_more = division->node[node].has_more;
 	const uint64_t waits = division->node[node].calls;
 	const struct why_holder *holder[HOLDERS];
-	const size_t count = division_holders(division, node, holder, HOLDERS);
-	uint64_t holds = 0;
+	uint64_t holds;
+	const size_t count = division_holders(division, node, holder, HOLDERS, &holds);
 	char text[BRIEF_BYTES];
 
-	for (size_t i = 0; i < division->holders; i++)
-		if (division->holder[i].node == node)
-			holds += division->holder[i].count;
 	if (!count)
 		return;
 	if (is_gil)
