@@ -388,10 +388,15 @@ bool ptx_backing_extend(void *memory, size_t bytes)
  * The fence pairs with the fence in copy_lists(). If this thread does not see the region of a new
  * backing file, the thread that makes the file sees the new name and copies it.
  */
-void ptx_backing_copy_lists(void)
+bool ptx_backing_has_any(void)
 {
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&has_any, memory_order_relaxed))
+	return atomic_load_explicit(&has_any, memory_order_relaxed);
+}
+
+void ptx_backing_copy_lists(void)
+{
+	if (!ptx_backing_has_any())
 		return;
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		/* The lock is acquired only if the place has a file. */

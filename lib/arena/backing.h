@@ -47,6 +47,12 @@ void ptx_backing_end(unsigned bit);
  */
 bool ptx_backing_extend(void *memory, size_t bytes);
 
+/*
+ * Returns true if this process has ever made a backing file. If it returns false after this process
+ * has found a name or a schema, a thread that makes a backing file copies it.
+ */
+bool ptx_backing_has_any(void);
+
 /* Copies new names and schemas of this process's arena into all backing files of the process. */
 void ptx_backing_copy_lists(void);
 

@@ -123,6 +123,27 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
 }
 
 /*
+ * The entry behind the entry of the last call. Successive programs of a family (meet/family.h) open
+ * the same names in the same order, so the next name is usually in this entry. It is only a guess.
+ */
+static ptx_start_data _Atomic uint32_t guess;
+
+/* The text is compared without its hash, which would need another pass over the name. */
+unsigned ptx_names_guess(const struct ptx_names *names, const char *name, size_t len)
+{
+	const uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
+	const struct ptx_name_cell *cell;
+
+	if (next >= PTX_NAMES || len >= PTX_TYPE_NAME_BYTES)
+		return 0;
+	cell = cell_of(names, atomic_load_explicit(&names->entry[next], memory_order_acquire));
+	if (!cell || memcmp(cell->name, name, len + 1) != 0)
+		return 0;
+	atomic_store_explicit(&guess, next + 1, memory_order_relaxed);
+	return PTX_TYPE_FIRST_USER + next;
+}
+
+/*
  * Searches the entries in order, and adds the name at the first empty entry. If another process
  * fills this entry first, the function compares the name of that entry like any other name, and
  * continues the search. So no name gets two types. If the exchange fails, the function uses the
@@ -130,21 +151,8 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
-	/*
-	 * Successive programs of a family (meet/family.h) open the same names in the same order. So
-	 * the name is usually in the entry behind the entry of the last call. This index is only a
-	 * guess.
-	 */
-	static ptx_start_data _Atomic uint32_t guess;
-	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
 	uint32_t h = names_hash(name), cell = 0;
 
-	if (next < PTX_NAMES &&
-	    is_name(names, atomic_load_explicit(&names->entry[next], memory_order_acquire), h,
-		    name)) {
-		atomic_store_explicit(&guess, next + 1, memory_order_relaxed);
-		return PTX_TYPE_FIRST_USER + next;
-	}
 	for (size_t i = 0; i < PREDEFINED; i++)
 		if (strcmp(predefined[i].name, name) == 0)
 			return predefined[i].type;

@@ -71,12 +71,34 @@ static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t
 	return 0;
 }
 
+/*
+ * Opens a name of this process's arena that another program of the family has opened in the same
+ * order. The shim opens about a hundred names at each start, so this way is short: it makes no
+ * system call, and needs no ptx_call_begin(). Returns false in all other cases.
+ */
+static bool open_again(const char *name, trace_event_id_t *event_id)
+{
+	unsigned type;
+
+	if (!name || !event_id || ptx_process_is_child() || !ptx_arena_self.names)
+		return false;
+	type = ptx_names_guess(ptx_arena_self.names, name, strnlen(name, PTX_TYPE_NAME_BYTES));
+	if (!type || ptx_backing_has_any())
+		return false;
+	allow_type(type);
+	*event_id = type;
+	return true;
+}
+
 /* EVID-01 to EVID-14. */
 PTX_EXPORT int posix_trace_eventid_open(const char *restrict name,
 					trace_event_id_t *restrict event_id)
 {
-	struct ptx_call call = ptx_call_begin();
+	struct ptx_call call;
 
+	if (open_again(name, event_id))
+		return 0;
+	call = ptx_call_begin();
 	return ptx_call_end(call, open_name(&ptx_arena_self, name, event_id));
 }
 

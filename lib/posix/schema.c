@@ -18,6 +18,17 @@
 #include "record/schema.h"
 
 /*
+ * Returns true if the type has this description already. The process that published a text has
+ * parsed it. So the text is not parsed again. This shortens the start of programs that describe
+ * many types, as the shim does.
+ */
+static bool is_described(const struct ptx_arena *arena, trace_event_id_t type, const char *text)
+{
+	return !ptx_process_is_child() && arena->lists &&
+	       ptx_schemas_has(&arena->lists->schemas, type, text);
+}
+
+/*
  * Publishes the description of a type of an arena. The first description remains. EEXIST: the type
  * has another description.
  */
@@ -36,12 +47,7 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 		return EINVAL;
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/*
-	 * The process that published a text has parsed it. So the function does not parse a
-	 * published text again. This shortens the start of programs that describe many types, as
-	 * the shim does.
-	 */
-	if (arena->lists && ptx_schemas_has(&arena->lists->schemas, type, text)) {
+	if (is_described(arena, type, text)) {
 		if (arena == &ptx_arena_self)
 			ptx_backing_copy_lists();
 		return 0;
@@ -82,8 +88,12 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
  */
 PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema)
 {
-	struct ptx_call call = ptx_call_begin();
+	struct ptx_call call;
 
+	/* The usual case at the start of a program of a family: no system call is needed. */
+	if (schema && is_described(&ptx_arena_self, event_id, schema) && !ptx_backing_has_any())
+		return 0;
+	call = ptx_call_begin();
 	return ptx_call_end(call, describe_type(&ptx_arena_self, event_id, schema));
 }
 

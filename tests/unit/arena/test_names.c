@@ -299,12 +299,44 @@ START_TEST(a_table_of_garbage_is_read_within_its_bounds)
 }
 END_TEST
 
+static unsigned guess_of(const char *name)
+{
+	return ptx_names_guess(names, name, strlen(name));
+}
+
+START_TEST(the_name_behind_the_last_one_is_guessed_and_no_other)
+{
+	char longest[PTX_TYPE_NAME_BYTES + 1];
+
+	begin();
+	for (unsigned i = 0; i < 20; i++)
+		open_number(i);
+	open_number(4);
+	ck_assert_uint_eq(guess_of("name 5"), PTX_TYPE_FIRST_USER + 5);
+	ck_assert_uint_eq(guess_of("name 6"), PTX_TYPE_FIRST_USER + 6);
+	ck_assert_uint_eq(guess_of("name 6"), 0);
+	ck_assert_uint_eq(guess_of("name"), 0);
+	ck_assert_uint_eq(guess_of("name 77"), 0);
+	ck_assert_uint_eq(guess_of("name 7"), PTX_TYPE_FIRST_USER + 7);
+	/* Another process may write any text and any number. */
+	memset(longest, 'x', sizeof longest);
+	longest[sizeof longest - 1] = '\0';
+	memset(names->cell[8].name, 'x', PTX_TYPE_NAME_BYTES);
+	ck_assert_uint_eq(guess_of(longest), 0);
+	atomic_store(&names->entry[8], UINT64_MAX);
+	ck_assert_uint_eq(guess_of("name 8"), 0);
+	open_number(19);
+	ck_assert_uint_eq(guess_of("name 20"), 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
 	Suite *s = support_suite("arena: names", &tc);
 
 	tcase_add_test(tc, a_name_has_one_id_and_an_id_its_name);
+	tcase_add_test(tc, the_name_behind_the_last_one_is_guessed_and_no_other);
 	tcase_add_test(tc, predefined_names_have_their_ids_and_take_no_place);
 	tcase_add_test(tc, names_of_every_length_and_of_equal_hash_are_distinguished);
 	tcase_add_test(tc, beyond_the_limit_every_new_name_is_the_unnamed_types);
