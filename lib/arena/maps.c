@@ -13,6 +13,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* How many notes ptx_maps_find() reads: those of some ten processes, which are in a few pages. */
+#define FIND_NOTES 64
+
 /*
  * Claims `wanted` units of a list that has room for `room` units. The count is increased only while
  * there is room, so it cannot wrap around. Returns false if there is not enough room.
@@ -110,6 +113,36 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 	/* A child must have a parent, and process 0 cannot be a parent. */
 	case PTX_MAPPING_CHILD:
 		return mapping->parent != 0;
+	}
+	return false;
+}
+
+/* Returns true if the file of a note has this build-id. Each byte is read within the text. */
+static bool has_id(const struct ptx_maps *maps, uint32_t file, const uint8_t *id, size_t bytes)
+{
+	const size_t at = (size_t)file - 1;
+
+	return file && at < PTX_MAPS_ROOM && bytes < PTX_MAPS_ROOM - at &&
+	       maps->text[at] == bytes && !memcmp(maps->text + at + 1, id, bytes);
+}
+
+bool ptx_maps_find(const struct ptx_maps *maps, const uint8_t *id, size_t bytes, const char *name,
+		   char path[PTX_MAPPING_PATH_BYTES])
+{
+	const unsigned count = ptx_maps_count(maps);
+	struct ptx_mapping mapping;
+
+	for (unsigned n = 0; n < FIND_NOTES && n < count; n++) {
+		const struct ptx_maps_note *note = &maps->note[count - 1 - n];
+		uint32_t file;
+
+		if (!atomic_load_explicit(&note->ready, memory_order_acquire))
+			continue;
+		/* get_file() checks the copy of the path, which another process may change. */
+		file = note->file;
+		if (has_id(maps, file, id, bytes) && get_file(maps, file, &mapping, path) &&
+		    *path == '/' && !strcmp(strrchr(path, '/') + 1, name))
+			return true;
 	}
 	return false;
 }

@@ -63,4 +63,11 @@ unsigned ptx_maps_count(const struct ptx_maps *maps);
 bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *mapping,
 		  char path[PTX_MAPPING_PATH_BYTES]);
 
+/*
+ * Finds a file with this build-id and this last part of its path among the newest notes, and copies
+ * its absolute path. Returns false if there is none.
+ */
+bool ptx_maps_find(const struct ptx_maps *maps, const uint8_t *id, size_t bytes, const char *name,
+		   char path[PTX_MAPPING_PATH_BYTES]);
+
 #endif

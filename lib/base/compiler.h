@@ -29,6 +29,8 @@
 #endif
 #define ptx_at_line     __attribute__((aligned(64)))
 #define ptx_start_data  __attribute__((section("ptx_start")))
+/* The same for large variables of zeros, of which a start uses only the first bytes. */
+#define ptx_start_zeros __attribute__((section(".bss.start")))
 /* For large initialized variables, which would otherwise be between the other initialized data. */
 #define ptx_rare_data   __attribute__((section("ptx_rare")))
 /*

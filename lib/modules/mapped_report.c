@@ -9,9 +9,12 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/libc.h"
 #include "base/msan.h"
 #include "meet/family.h"
@@ -20,7 +23,7 @@
 #include "modules/mapped_set.h"
 
 /* The last report of this process. `busy` protects the other members; no thread waits for it. */
-static struct {
+static ptx_start_data struct {
 	atomic_flag busy;
 	bool had_threads; /* the parent had threads at the fork */
 	bool has_set;
@@ -28,8 +31,10 @@ static struct {
 	uint64_t inode;  /* the arena that has the report */
 	/* Used only after ptx_mapped_self() has filled it. */
 	struct ptx_mapped_set set;
-	char executable[PTX_MAPPING_PATH_BYTES];
 } self = { .busy = ATOMIC_FLAG_INIT };
+
+/* The path of the program; empty: not read yet. */
+static ptx_start_zeros char executable[PTX_MAPPING_PATH_BYTES];
 
 /* The receiver of the notes: the arena's list. Its errors are collected. */
 static void mapped_report_put(void *to, const struct ptx_mapping *mapping)
@@ -71,19 +76,70 @@ static const struct ptx_mapped_set *last_report(void)
 	return NULL;
 }
 
-/* Returns the path of the program. It is read once, because it never changes. */
-static const char *mapped_report_executable(void)
+/* Returns true if both files are in the same folder. The paths are changed only meanwhile. */
+static bool is_same_folder(char *a, char *b)
+{
+	struct stat folder[2];
+	char *const path[2] = { a, b };
+
+	for (int i = 0; i < 2; i++) {
+		char *slash = strrchr(path[i], '/'), first = slash[1];
+		int err;
+
+		/* "/" and the folder of "/file" are the root. */
+		slash[1] = '\0';
+		err = stat(path[i], &folder[i]);
+		slash[1] = first;
+		if (err)
+			return false;
+	}
+	return folder[0].st_dev == folder[1].st_dev && folder[0].st_ino == folder[1].st_ino;
+}
+
+/*
+ * Finds the path of the program among the files that the family has mapped, at the start of the
+ * program. Reading /proc/self/exe costs 20 us, because the kernel makes the folder of this process
+ * in /proc for it. The programs of a family often run the same file.
+ *
+ * execve() got the path AT_EXECFN. A file that a process of the family has reported has the same
+ * build-id as this program, the same name, and is in the same folder as AT_EXECFN. So both paths
+ * name one entry of this folder, and the entry is no link, because the reported path had none. For
+ * a script or a link, AT_EXECFN has another name than the program that runs, and the result is
+ * false.
+ */
+static bool find_executable(void)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN), *slash;
+	char executed[PTX_MAPPING_PATH_BYTES];
+	struct ptx_mapping program;
+
+	slash = name ? strrchr(name, '/') : NULL;
+	if (!slash || strlen(name) >= sizeof executed)
+		return false;
+	ptx_mapped_self_id(&program);
+	if (!program.id_bytes ||
+	    !ptx_maps_find(&ptx_arena_self.lists->maps, program.id, program.id_bytes, slash + 1,
+			   executable))
+		return false;
+	strcpy(executed, name);
+	return is_same_folder(executed, executable);
+}
+
+/*
+ * Returns the path of the program. It is determined once, because it never changes: at the first
+ * report, before the program can change its root directory.
+ */
+static const char *mapped_report_executable(bool is_start)
 {
 	ssize_t len = 0;
 
-	/*
-	 * The path is read at the first report, before the program can change its root directory.
-	 */
-	if (!*self.executable)
-		len = readlink("/proc/self/exe", self.executable, sizeof self.executable - 1);
+	if (*executable || (is_start && find_executable()))
+		return executable;
+	memset(executable, 0, sizeof executable);
+	len = readlink("/proc/self/exe", executable, sizeof executable - 1);
 	if (len < 0)
-		strcpy(self.executable, "[program]");
-	return self.executable;
+		strcpy(executable, "[program]");
+	return executable;
 }
 
 /* Reports the program's start: the mappings of the former program are gone. */
@@ -113,7 +169,7 @@ static int mapped_report_look(bool is_start)
 	const struct ptx_mapped_notes notes = { mapped_report_put, &err };
 	int64_t now = ptx_clock_realtime();
 
-	switch (ptx_mapped_self(old, mapped_report_executable(), &set)) {
+	switch (ptx_mapped_self(old, mapped_report_executable(is_start), &set)) {
 	case PTX_MAPPED_SAME:
 		/* The old set is valid up to this moment. */
 		self.set.before_ns = now;

@@ -94,6 +94,15 @@ static bool is_code(const ElfW(Phdr) *header)
 }
 
 /*
+ * Returns true for a name that is relative to the working directory. A name without a slash, such
+ * as that of the vdso, names no file.
+ */
+static bool needs_folder(const char *name)
+{
+	return *name != '/' && strchr(name, '/');
+}
+
+/*
  * Returns an upper bound for the length of an object's path. For a relative name it includes the
  * working directory.
  */
@@ -102,9 +111,8 @@ static size_t most_text(const struct walk *walk, const struct dl_phdr_info *obje
 	/* An object without a name is the program itself. */
 	if (!object->dlpi_name || !*object->dlpi_name)
 		return strlen(walk->executable) + 1;
-	/* An absolute name is stored as it is. */
 	return strlen(object->dlpi_name) + 1 +
-	       (*object->dlpi_name == '/' ? 0 : PTX_MAPPING_PATH_BYTES);
+	       (needs_folder(object->dlpi_name) ? PTX_MAPPING_PATH_BYTES : 0);
 }
 
 /*
@@ -177,6 +185,23 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 	return bytes;
 }
 
+/* Callback of dl_iterate_phdr(): the first object is the program. The result 1 ends the pass. */
+static int program_id(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+	struct ptx_mapping *program = arg;
+
+	(void)bytes;
+	program->id_bytes = (uint32_t)build_id(object, program->id);
+	return 1;
+}
+
+/* Waits at most for the linker's lock, as the look that follows. */
+void ptx_mapped_self_id(struct ptx_mapping *program)
+{
+	program->id_bytes = 0;
+	dl_iterate_phdr(program_id, program);
+}
+
 /*
  * Returns true for an object that is never unloaded. These objects are this library, which is
  * linked with -z nodelete, and the linker itself, which is the last object in the list at the
@@ -216,8 +241,8 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	if (!strncmp(name, "linux-vdso", 10) || !strncmp(name, "linux-gate", 10))
 		name = "[vdso]";
 	/* This is a direct system call, because getcwd() of the C library may allocate memory. */
-	else if (*name != '/' && strchr(name, '/') &&
-		 syscall(SYS_getcwd, to, PTX_MAPPING_PATH_BYTES) > 0 && *to == '/') {
+	else if (needs_folder(name) && syscall(SYS_getcwd, to, PTX_MAPPING_PATH_BYTES) > 0 &&
+		 *to == '/') {
 		/* The directory has no slash at its end, except for the root. */
 		len = strlen(to);
 		to[len++] = '/';

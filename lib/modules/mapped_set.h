@@ -47,6 +47,9 @@ enum ptx_mapped_found {
 enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const char *executable,
 				      struct ptx_mapped_set *set);
 
+/* mapped_self.c: stores the build-id of the program, or 0 in `id_bytes` if it has none. */
+void ptx_mapped_self_id(struct ptx_mapping *program);
+
 /*
  * mapped_other.c: looks at the process with this number in /proc, which must have the file of the
  * arena mapped. The ranges get the id `pid`, which the process has in its own namespace.

@@ -129,6 +129,25 @@ short -fPIE -pie "$tmp/short.c" -o "$tmp/short" -ldl && short -fPIC -shared "$tm
 	sed 's/null/zero/' "$tmp/reads.c" >"$tmp/reads2.c" && short -fPIC -shared "$tmp/reads2.c" -o "$tmp/two.so" ||
 	exit 99
 
+# One file under several names: each program of a family has the path that it runs, although other
+# programs with the same build-id have reported other paths.
+mkdir "$tmp/a" "$tmp/b" "$tmp/script" && echo 'int main(void) { return 0; }' >"$tmp/empty.c" &&
+	short "$tmp/empty.c" -o "$tmp/a/same" && cp "$tmp/a/same" "$tmp/b/same" &&
+	ln "$tmp/a/same" "$tmp/a/hard" && ln -s same "$tmp/a/soft" && ln -s a "$tmp/linked" &&
+	printf '#!%s\n' "$tmp/a/same" >"$tmp/script/same" && chmod +x "$tmp/script/same" || exit 99
+cat >"$tmp/all" <<'END'
+a/same; ./a/same; linked/same; b/same; a/hard; a/soft; b/same
+cd a; ./same; cd ..; script/same; PATH=a:$PATH; same; :
+END
+run 0 record -q --force -o "$tmp/names.ptl" -- sh -c 'LD_LIBRARY_PATH=$2; cd "$1" && . ./all' sh \
+	"$tmp" "$lib"
+run 0 symbols "$tmp/names.ptl"
+sed -nE 's,.* (/[^ ]*/(same|hard)) .*,\1,p' "$tmp/out" | sed "s|^$tmp/||" >"$tmp/paths"
+for path in a/same a/same a/same b/same a/hard a/same b/same a/same a/same a/same; do
+	echo "$path"
+done >"$tmp/expected"
+check "each program has its own path" cmp "$tmp/expected" "$tmp/paths"
+
 # Every event that has an address has a function, or a module and an offset.
 all_known() {
 	run 0 dump --system --fields address,symbol,event "$1"

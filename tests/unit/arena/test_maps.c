@@ -120,7 +120,50 @@ START_TEST(mappings_end_at_the_limit_of_their_list)
 }
 END_TEST
 
+static bool finds(const struct ptx_maps *maps, unsigned char id, const char *name, char *path)
+{
+	uint8_t bytes[20];
+
+	memset(bytes, id, sizeof bytes);
+	return ptx_maps_find(maps, bytes, sizeof bytes, name, path);
+}
+
+START_TEST(a_file_is_found_by_its_build_id_and_its_name)
+{
+	struct ptx_maps *maps = calloc(1, sizeof *maps);
+	struct ptx_mapping said = mapping_of(5, 8192, "/bin/a");
+	char path[PTX_MAPPING_PATH_BYTES];
+
+	ck_assert(!finds(maps, 7, "a", path));
+	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+	said.path = "/lib/b";
+	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+	said.path = "[vdso]";
+	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+	ck_assert(finds(maps, 7, "a", path));
+	ck_assert_str_eq(path, "/bin/a");
+	ck_assert(finds(maps, 7, "b", path));
+	ck_assert(!finds(maps, 8, "a", path));
+	ck_assert(!finds(maps, 7, "bin/a", path));
+	ck_assert(!finds(maps, 7, "[vdso]", path));
+	said.path = "/usr/bin/a"; /* the newest */
+	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
+	ck_assert(finds(maps, 7, "a", path));
+	ck_assert_str_eq(path, "/usr/bin/a");
+	/* Another process may write any value into the list. */
+	maps->note[3].file = UINT32_MAX;
+	maps->note[0].file = PTX_MAPS_ROOM;
+	ck_assert(!finds(maps, 7, "a", path));
+	maps->text[PTX_MAPS_ROOM - 1] = 20;
+	ck_assert(!finds(maps, 7, "a", path));
+	atomic_store(&maps->note[1].ready, 0);
+	ck_assert(!finds(maps, 7, "b", path));
+	free(maps);
+}
+END_TEST
+
 SUITE_MAIN("arena: maps",
+	   a_file_is_found_by_its_build_id_and_its_name,
 	   mappings_are_read_as_reported,
 	   impossible_processes_and_times_are_not_read,
 	   mappings_end_at_the_limit_of_their_list)
