@@ -108,23 +108,57 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 	return seals >= 0 && (seals & SEALS) == SEALS && bytes >= 2 * PTX_REGIONS_AT;
 }
 
+bool ptx_control_map(int fd)
+{
+	int flags = MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0);
+
+	return mmap(&ptx_control_page, sizeof ptx_control_page, PROT_READ | PROT_WRITE,
+		    flags | MAP_SHARED, fd, 0) != MAP_FAILED;
+}
+
+/*
+ * The new pages are like static pages that were never used. If they cannot be mapped, nothing
+ * changes.
+ */
+void ptx_control_unmap(void)
+{
+	mmap(&ptx_control_page, sizeof ptx_control_page, PROT_READ | PROT_WRITE,
+	     MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* The beginning of an arena that is the same in all versions. */
+struct head {
+	uint64_t magic;
+	uint32_t version, pid;
+};
+
+_Static_assert(offsetof(struct ptx_control, magic) == 64 &&
+		       offsetof(struct ptx_control, version) == 72,
+	       "other versions find magic and version here");
+
 /*
  * The function uses pread() and no mapping. The file may be short, or another process may truncate
  * it meanwhile, and then an access to a mapping would raise SIGBUS.
  */
+static bool read_head(int fd, struct head *head)
+{
+	return pread(fd, head, sizeof(*head), offsetof(struct ptx_control, magic)) ==
+	       sizeof(*head);
+}
+
 bool ptx_arena_is_foreign(int fd)
 {
-	struct {
-		uint64_t magic;
-		uint32_t version, pid;
-	} head;
+	struct head head;
 
-	_Static_assert(offsetof(struct ptx_control, magic) == 64 &&
-			       offsetof(struct ptx_control, version) == 72,
-		       "other versions find magic and version here");
-	return pread(fd, &head, sizeof(head), offsetof(struct ptx_control, magic)) ==
-		       sizeof(head) &&
-	       ptx_arena_is_foreign_head(head.magic, head.version);
+	return read_head(fd, &head) && ptx_arena_is_foreign_head(head.magic, head.version);
+}
+
+bool ptx_arena_is_ours(int fd)
+{
+	struct head head;
+
+	return read_head(fd, &head) && head.magic == PTX_ARENA_MAGIC &&
+	       head.version == PTX_ARENA_VERSION;
 }
 
 /*

@@ -230,6 +230,16 @@ int ptx_arena_file(uint64_t *bytes);
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner);
 
 /*
+ * Replaces the control page of this process by that of the file. The address of the pages is
+ * unchanged, so trace points need no pointer. If fd is negative, the pages are anonymous memory,
+ * which children share. Returns false if the mapping fails; nothing has changed then.
+ */
+bool ptx_control_map(int fd);
+
+/* Replaces the control page by pages of zeros, as they were before the first ptx_control_map(). */
+void ptx_control_unmap(void);
+
+/*
  * Returns true if a file of another process is sealed like an arena, so that no process can
  * truncate it, and is large enough for a region.
  */
@@ -240,6 +250,9 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes);
  * version are at the same place in all versions. No other part of such a file can be used.
  */
 bool ptx_arena_is_foreign(int fd);
+
+/* Returns true if the file begins like an arena of this version. */
+bool ptx_arena_is_ours(int fd);
 
 /*
  * Like ptx_arena_is_foreign(), for a magic and a version that the caller has copied from an arena.

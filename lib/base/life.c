@@ -235,16 +235,16 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
  * Stores only the inode if it is known. Reading /proc would cost further system calls at the start
  * of every traced program.
  */
-void ptx_identity_self(struct ptx_identity *identity)
+void ptx_identity_self(uint32_t pid, struct ptx_identity *identity)
 {
-	int saved = errno, pidfd = open_pidfd(ptx_proc_own());
+	int saved = errno, pidfd = open_pidfd(pid);
 
 	*identity = (struct ptx_identity){ 0 };
 	if (pidfd >= 0) {
 		identity->inode = inode_of(pidfd);
 		ptx_io_close(pidfd);
 	}
-	if (identity->inode == 0)
+	if (identity->inode == 0 && pid == ptx_proc_own())
 		identity->start = ptx_identity_start(PTX_PROC_SELF);
 	errno = saved;
 }

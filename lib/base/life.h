@@ -61,10 +61,11 @@ struct ptx_identity {
 void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity);
 
 /*
- * Fills in the identity of this process: only the inode if that is known, because the start time
- * needs more system calls.
+ * Fills in the identity of this process with the id `pid`: only the inode if that is known, because
+ * the start time needs more system calls. A child of vfork() in the memory of this process gets
+ * only the inode.
  */
-void ptx_identity_self(struct ptx_identity *identity);
+void ptx_identity_self(uint32_t pid, struct ptx_identity *identity);
 
 /* Returns the start time of a process as in struct ptx_identity; 0: unknown. */
 uint64_t ptx_identity_start(uint32_t number);

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -91,7 +90,15 @@ void ptx_family_identify_self(void)
 {
 	struct ptx_identity identity;
 
-	ptx_identity_self(&identity);
+	/* A child of vfork() in the memory of this process has another id. */
+	const uint32_t pid = self.pid ? self.pid : ptx_proc_own();
+
+	if (atomic_load_explicit(&self.inode, memory_order_relaxed) != 0 || ptx_is_quiet())
+		return;
+	ptx_identity_self(pid, &identity);
+	/* Such a child can only read the inode. This process asks for the start time itself. */
+	if (!identity.inode && !identity.start && pid != ptx_proc_own())
+		return;
 	store_answer(&self.inode, identity.inode);
 	if (!identity.inode)
 		store_answer(&self.start, identity.start);
@@ -106,8 +113,7 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 {
 	struct ptx_identity own = { 0 };
 
-	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
-		ptx_family_identify_self();
+	ptx_family_identify_self();
 	own.inode = load_answer(&self.inode);
 	/* If both inodes are known, they decide. Otherwise the start times are compared. */
 	if (own.inode == 0 || other->inode == 0) {
@@ -595,37 +601,53 @@ bool ptx_family_join(struct ptx_control *control)
 enum arena_kind { NO_ARENA, FOREIGN_ARENA, OUR_ARENA };
 
 /*
+ * Maps the control page of a sealed file over that of this process, and joins the family if the
+ * file is an arena in which this program is traced. The control page stays mapped only in this
+ * case. Nothing is mapped at another address for the examination: each mapping, and the first
+ * access to it, would cost microseconds at the start of every program.
+ *
+ * A signal handler that records an event meanwhile sets up the process itself. The page is then no
+ * longer that of this file, or it is the same page again, so it stays.
+ */
+static enum arena_kind join_arena(int fd)
+{
+	enum arena_kind kind = NO_ARENA;
+
+	if (!ptx_control_map(fd))
+		return NO_ARENA;
+	if (ptx_own_control.magic == PTX_ARENA_MAGIC &&
+	    ptx_own_control.version == PTX_ARENA_VERSION)
+		kind = ptx_family_join(&ptx_own_control) ? OUR_ARENA : FOREIGN_ARENA;
+	if (kind != OUR_ARENA && ptx_process_is_child())
+		ptx_control_unmap();
+	return kind;
+}
+
+/*
  * Returns the kind of file that a descriptor has. The descriptor may belong to any file. The file
  * is mapped only if it is sealed like an arena, because then no process can truncate it, and an
- * access does not raise SIGBUS. A program with more rights than its caller (AT_SECURE) does not use
- * an inherited arena, since the caller could read the events that the program records.
+ * access does not raise SIGBUS.
  */
-static enum arena_kind examine_descriptor(int fd)
+static enum arena_kind examine_descriptor(int fd, bool may_join)
 {
-	struct ptx_control *control;
 	struct stat file;
-	enum arena_kind kind = NO_ARENA;
 
 	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
 		return NO_ARENA;
-	control = mmap(NULL, sizeof(union ptx_control_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		       0);
-	if (control == MAP_FAILED)
-		return NO_ARENA;
-	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)
-		kind = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA
-									 : FOREIGN_ARENA;
-	munmap(control, sizeof(union ptx_control_page));
-	return kind;
+	if (may_join)
+		return join_arena(fd);
+	return ptx_arena_is_ours(fd) ? FOREIGN_ARENA : NO_ARENA;
 }
 
 /*
  * Keeps the first arena in which this program is traced, and closes other arenas of this version,
  * because an open descriptor keeps the memory of a family that has ended. Descriptors of other
- * files belong to the program and stay open.
+ * files belong to the program and stay open. A program with more rights than its caller (AT_SECURE)
+ * does not use an inherited arena, since the caller could read the events that the program records.
  */
 int ptx_family_find(void)
 {
+	const bool is_secure = getauxval(AT_SECURE);
 	int found = -1;
 
 	for (int fd = PTX_ARENA_FD_MIN; fd < PTX_OTHER_FD_MIN; fd++) {
@@ -640,10 +662,10 @@ int ptx_family_find(void)
 				break;
 			continue;
 		}
-		kind = examine_descriptor(fd);
-		if (kind == OUR_ARENA && found < 0)
+		kind = examine_descriptor(fd, found < 0 && !is_secure);
+		if (kind == OUR_ARENA)
 			found = fd;
-		else if (kind != NO_ARENA)
+		else if (kind == FOREIGN_ARENA)
 			close(fd); /* this program does not use it */
 	}
 	return found;

@@ -28,8 +28,10 @@
 enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation);
 
 /*
- * Called when the program starts: asks the kernel for the identity of the process, because a
- * seccomp filter may forbid these calls later.
+ * Asks the kernel for the identity of this process, once. Called before a controller can find the
+ * process, when a stream names its process id as the target, and before the process becomes quiet,
+ * because a seccomp filter may forbid these calls later. A program of a family usually never needs
+ * its identity.
  */
 void ptx_family_identify_self(void);
 
@@ -38,7 +40,7 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
 
 /*
  * Called when a program starts. Returns an inherited descriptor of an arena in which this program
- * is traced, or -1.
+ * is traced, and whose control page is then mapped, or -1.
  */
 int ptx_family_find(void);
 

@@ -36,19 +36,6 @@
 #include "meet/rendezvous.h"
 
 /*
- * Replaces static pages by a mapping of the file. The address of the pages is unchanged, so trace
- * points need no pointer. If fd is negative, the memory is anonymous, and children share it.
- * Returns false if the mapping fails; the static pages then remain.
- */
-static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
-{
-	int flags = MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0);
-
-	return mmap(page, bytes, PROT_READ | PROT_WRITE, flags | MAP_SHARED, fd, (off_t)offset) !=
-	       MAP_FAILED;
-}
-
-/*
  * Maps the lists of an arena. If fd is negative, maps anonymous memory for new lists. MAP_NORESERVE
  * is used because most of the address space is never used. Returns NULL if there is no memory; the
  * arena then has no lists.
@@ -164,7 +151,7 @@ static bool change_to(struct ptx_arena *arena, int fd, const struct ptx_rendezvo
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
 	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control, walk) ||
-	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
+	    !ptx_control_map(fd)) {
 		set_owner(PTX_ARENA_LEFT, PTX_ARENA_SETTLING);
 		if (lists)
 			munmap(lists, PTX_LISTS_BYTES);
@@ -221,7 +208,7 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 /*
  * Uses an arena whose descriptor the program has inherited through execve(), if there is such an
  * arena. This arena has the names of the family already, so no names are merged. Returns false if
- * there is none, or if it cannot be mapped.
+ * there is none, or if it cannot be mapped. ptx_family_find() has mapped the control page.
  */
 static bool use_inherited_arena(struct ptx_arena *arena)
 {
@@ -231,7 +218,7 @@ static bool use_inherited_arena(struct ptx_arena *arena)
 		return false;
 	set_file(arena, fd);
 	ptx_arena_set_lists(arena, map_lists(fd));
-	return map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0);
+	return true;
 }
 
 /*
@@ -257,7 +244,7 @@ static void make_arena(bool is_program)
 	/* If fd is -1, the arena is anonymous memory, which is enough for this process alone. */
 	fd = has_table ? ptx_arena_file(&arena->bytes) : -1;
 	set_file(arena, fd);
-	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
+	if (!ptx_control_map(fd))
 		return;
 	lists = map_lists(fd);
 	if (lists && old) { /* in a child the old lists belong to the parent; they stay mapped */
@@ -322,11 +309,17 @@ static void set_up_program(void)
 	depth++;
 	ptx_barrier_init();
 	ptx_folder_init();
-	ptx_family_identify_self();
 	ptx_descriptors_note_own(); /* execve() gives a program a table of its own */
 	if (ptx_process_is_child()) {
-		if (!use_inherited_arena(&ptx_arena_self))
+		/*
+		 * A controller that finds an arena of this process's own may attach a stream at
+		 * once, so the identity is requested before. A program of a family needs it only if
+		 * a stream names its process id as the target.
+		 */
+		if (!use_inherited_arena(&ptx_arena_self)) {
+			ptx_family_identify_self();
 			make_arena(true);
+		}
 		last_pid = ptx_proc_own();
 		/* The id is stored last. So if a thread finds the id, the arena is complete. */
 		atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);

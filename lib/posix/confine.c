@@ -9,6 +9,8 @@
 
 #include "base/export.h"
 #include "flush/flush.h"
+#include "meet/family.h"
+#include "meet/process.h"
 #include "point/record.h"
 #include "posix/call.h"
 
@@ -63,6 +65,8 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));
+		ptx_process_pid(); /* sets up a child */
+		ptx_family_identify_self();
 		ptx_record_become_quiet();
 		break;
 	case POSIX_TRACE_CONFINE_THREAD_NP:

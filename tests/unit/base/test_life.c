@@ -233,7 +233,7 @@ START_TEST(an_identity_is_one_processes)
 	ck_assert_int_eq(ptx_identity_compare(&first, &nothing), PTX_SAME_UNKNOWN);
 	first.start++;
 	ck_assert_int_eq(ptx_identity_compare(&first, &first), PTX_SAME);
-	ptx_identity_self(&own);
+	ptx_identity_self((uint32_t)getpid(), &own);
 	ck_assert_int_eq(ptx_identity_compare(&own, &self), PTX_SAME);
 	self.inode = own.inode = 0;
 	own.start = ptx_identity_start(PTX_PROC_SELF);
