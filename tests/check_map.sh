@@ -46,6 +46,39 @@ check "its name for the linker is libposixtrace.so.1" \
 check "it stays when a plugin that uses it is unloaded, and binds at once" \
 	sh -c "readelf -d '$library' | grep 'FLAGS_1' | grep NOW | grep -q NODELETE"
 
+# lists FILE: the functions of start.functions that their file does not name. A function that was
+# renamed would leave the pages of a start.
+lists() {
+	sed -n '/^#/d; s/://p' "$1" | while read -r file functions; do
+		for function in $functions; do
+			function=${function#__wrap_}
+			grep -qwE "${function#unlikely.}" "$top_srcdir/lib/$file" ||
+				echo "$file: $function"
+		done
+	done
+}
+none "the functions of a start are in their files" \
+	"$(lists "$top_srcdir/lib/start.functions"; lists "$top_srcdir/lib/preload/start.functions")"
+# after FILE: the writable sections behind the part that becomes read-only, in the order of addresses.
+after() {
+	readelf -lW "$1" | awk '/GNU_RELRO/ { print $3, $6 }' | while read -r begin bytes; do
+		readelf -SW "$1" | sed 's/^ *\[ *[0-9]*\] *//' | awk '$7 ~ /W/ { print $3, $1 }' |
+			while read -r address name; do
+				test $((0x$address)) -ge $((begin + bytes)) && echo "$name"
+			done
+	done
+}
+if readelf -SW "$library" | grep -q '\.text\.start'; then
+	check "the variables of a start are writable after the start" \
+		sh -c 'echo "$1" | grep -qx ptx_start' sh "$(after "$library")"
+	for shim in "${library%/*}"/libposixtrace-preload.so; do
+		test -e "$shim" || continue
+		check "the structs of the next functions are writable, and the start's variables follow" \
+			test "$(after "$shim" | sed -n '/^shim_/p; /^\.bss\.start/p' | tr '\n' ' ')" = \
+			"shim_nexts shim_start .bss.start "
+	done
+fi
+
 # A page that is only ".so man3/other.3" uses the names of the other page. The file must exist, and
 # the page that it refers to must name the function.
 for function in $(cat "$scratch/headers"); do

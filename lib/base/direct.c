@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define DIRECT(type, name, parameters, ...) \
@@ -46,6 +47,10 @@ DIRECT(int, unlinkat, (int folder, const char *path, int flags), SYS_unlinkat, f
 DIRECT(int, unlink, (const char *path), SYS_unlinkat, AT_FDCWD, path, 0);
 DIRECT(int, fchown, (int fd, uid_t user, gid_t group), SYS_fchown, fd, user, group);
 DIRECT(uid_t, geteuid, (void), SYS_geteuid);
+DIRECT(int, fstatfs, (int fd, struct statfs *system), SYS_fstatfs, fd, system);
+DIRECT(int, mprotect, (void *memory, size_t size, int access), SYS_mprotect, memory, size, access);
+DIRECT(pid_t, getpid, (void), SYS_getpid);
+DIRECT(pid_t, getppid, (void), SYS_getppid);
 
 /*
  * Only calls that make a file have an argument behind the flags: its mode. Returns a descriptor, or

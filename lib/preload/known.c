@@ -40,7 +40,7 @@
 extern void *__libc_stack_end;
 
 /* shim_forget_known() makes a range empty if the program makes a part of the range unreadable. */
-static shim_start_data struct range {
+static shim_start_zeros struct range {
 	uintptr_t begin;
 	_Atomic uintptr_t end;
 } ranges[RANGES];

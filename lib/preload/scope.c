@@ -29,7 +29,7 @@
  * The tables that a search in an object reads. The table DT_GNU_HASH has four parts: numbers,
  * filter, buckets and chains.
  */
-static shim_start_data struct object {
+static shim_start_zeros struct object {
 	/* The difference between addresses in memory and in the file. */
 	uintptr_t base;
 	const ElfW(Sym) *symbol;

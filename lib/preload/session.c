@@ -262,13 +262,15 @@ static int create_stream(const struct shim_options *options, const char *path, i
 	return err;
 }
 
-void shim_session_begin(const struct shim_options *options)
+/*
+ * A separate function: the first use of the page of the stack that has the path would be a page
+ * fault in each program.
+ */
+static __attribute__((noinline)) void begin_given(const struct shim_options *options)
 {
 	char path[PATH_MAX];
 	int fd, err, saved = errno;
 
-	if (!options->is_given)
-		return;
 	if (options->wrong) {
 		report_problem(options, options->word, options->wrong);
 		return;
@@ -295,4 +297,10 @@ void shim_session_begin(const struct shim_options *options)
 		unlink(path);
 	}
 	errno = saved;
+}
+
+void shim_session_begin(const struct shim_options *options)
+{
+	if (options->is_given)
+		begin_given(options);
 }

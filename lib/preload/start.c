@@ -121,7 +121,7 @@ static shim_start_data _Atomic int has_begun;
  * lost_holds counts holds for which there was no free entry.
  */
 static shim_start_data _Atomic uint64_t lost_unnamed, lost_holds;
-static _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
+static shim_start_zeros _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
 /*
  * The callers of the family alloc before the shim knows the ranges of addresses of the two
  * libraries (shim_own), with the numbers of their calls. Some of these calls are made by the
@@ -129,7 +129,7 @@ static _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
  */
 #define EARLY_CALLERS 32u
 #define EARLY_TYPE    52 /* the type is in the bits above all addresses of a process */
-static struct {
+static shim_start_zeros struct {
 	_Atomic uintptr_t key; /* the caller and the type; 0: the entry is free */
 	_Atomic uint64_t calls;
 } early_callers[EARLY_CALLERS];
