@@ -28,6 +28,7 @@ for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i')
     console.log(`${error}`, error.code);
   }
 }
+posixtrace.event('long', 'str a;str b;s32 behind')('a'.repeat(2000), 'b', 7);
 letter('x', null);
 letter(65, undefined);
 let left = 3;

@@ -349,6 +349,8 @@ if test -f "$libs/posixtrace_node.so"; then
 	check "fields that fill an event are not" lacks out 'event type full'
 	check "a stream without a reference records until the end" test \
 		"$(shown "$tmp/lines.ptl" | grep ^turn | tr '\n\t' '  ')" = 'turn i=3 turn i=2 turn i=1 '
+	check "fields behind a long string of Node.js are complete" test \
+		"$(shown "$tmp/lines.ptl" | grep -c '^long	a="aaaaa*" b="" behind=7$')" = 1
 	check "null is an empty string" test "$(shown "$tmp/lines.ptl" | grep ^letter | tr '\n\t' '  ')" = \
 		"letter c='x' s=\"\" letter c='A' s=\"\" "
 	node "$tmp/first.js" "$tmp/first.ptl" >"$tmp/out"

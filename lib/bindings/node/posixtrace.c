@@ -190,62 +190,74 @@ static bool integer_of(napi_env env, napi_value value, uint64_t *number)
 }
 
 /*
- * Appends a value to a payload. Returns false if the field cannot have a value of this type, or
- * bytes of this length. A string that is too long is shortened. null and undefined are an empty
- * string, like a null pointer of C. A character is a number or a string of one character.
+ * The values of an event, and copies of its strings. An event has no room for more bytes than these
+ * copies, so a string that is shortened here would be shortened in the event, too.
  */
-static bool put_value(napi_env env, const struct posix_trace_field_np *field, napi_value value,
-		      struct posix_trace_payload_np *payload)
-{
+struct values {
+	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
+	size_t used;
+};
+
+/* Returns a copy of a string, or "" for another value. A text ends at its first NUL. */
+static const char *copy_string(napi_env env, napi_value value, struct values *values)
+{
+	char *to = values->text + values->used;
+
+	if (values->used == sizeof(values->text))
+		return "";
+	string_of(env, value, to, sizeof(values->text) - values->used);
+	values->used += strlen(to) + 1;
+	return to;
+}
+
+/*
+ * Stores a value for posix_trace_fields_pack_np(). Returns false if the field cannot have a value
+ * of this type, or bytes of this length. A string that is too long is shortened. null and undefined
+ * are an empty string, like a null pointer of C. A character is a number or a string of one
+ * character.
+ */
+static bool take_value(napi_env env, const struct posix_trace_field_np *field, napi_value value,
+		       struct values *values, struct posix_trace_arg_np *arg)
+{
 	char16_t letter[3];
 	napi_valuetype type;
-	uint64_t number;
-	double real;
 	void *bytes;
-	size_t len;
 	bool is_buffer;
+
+	*arg = (struct posix_trace_arg_np){ .type = field->type };
 
 	napi_typeof(env, value, &type);
 	if (field->form == POSIX_TRACE_FORM_FLOAT_NP) {
 		if (type != napi_number)
 			return false;
-		napi_get_value_double(env, value, &real);
-		posix_trace_payload_real_np(payload, field->type, real);
-		return true;
+		return napi_get_value_double(env, value, &arg->f64) == napi_ok;
 	}
 	if (field->type == POSIX_TRACE_TYPE_STR_NP) {
 		if (type != napi_string && type != napi_null && type != napi_undefined)
 			return false;
-		string_of(env, value, text, sizeof(text));
-		posix_trace_payload_str_np(payload, text, field->room);
+		arg->data = copy_string(env, value, values);
+		arg->room = field->room;
 		return true;
 	}
 	if (field->type == POSIX_TRACE_TYPE_CHAR_NP && !field->is_array && type == napi_string) {
-		napi_get_value_string_utf16(env, value, letter, 3, &len);
-		if (len != 1 || *letter > 0xff)
-			return false;
-		posix_trace_payload_number_np(payload, field->type, *letter);
-		return true;
+		napi_get_value_string_utf16(env, value, letter, 3, &arg->len);
+		arg->u64 = *letter;
+		return arg->len == 1 && *letter <= 0xff;
 	}
 	if (field->type == POSIX_TRACE_TYPE_BYTES_NP || field->is_array) {
 		napi_is_buffer(env, value, &is_buffer);
 		if (!is_buffer)
 			return false;
-		napi_get_buffer_info(env, value, &bytes, &len);
-		if (field->room || field->is_array) {
-			if (len != (size_t)field->size * field->count)
-				return false;
-			posix_trace_payload_array_np(payload, bytes, (unsigned)len);
-		} else {
-			posix_trace_payload_bytes_np(payload, bytes, len);
-		}
-		return true;
+		napi_get_buffer_info(env, value, &bytes, &arg->len);
+		arg->data = bytes;
+		arg->type = POSIX_TRACE_TYPE_BYTES_NP;
+		if (!field->room && !field->is_array)
+			return true;
+		arg->room = (unsigned)arg->len;
+		return arg->len == (size_t)field->size * field->count;
 	}
-	if (!integer_of(env, value, &number))
-		return false;
-	posix_trace_payload_number_np(payload, field->type, number);
-	return true;
+	return integer_of(env, value, &arg->u64);
 }
 
 /* record(event, values) returns nothing. `values` is an array with one value for each field. */
@@ -253,8 +265,9 @@ static napi_value node_record(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS], value;
 	size_t count = ARGUMENTS;
-	struct posix_trace_payload_np payload;
+	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
 	const struct event *event;
+	struct values taken;
 	uint32_t values = 0;
 	void *data = NULL;
 
@@ -267,14 +280,15 @@ static napi_value node_record(napi_env env, napi_callback_info info)
 	if (napi_get_array_length(env, argument[1], &values) != napi_ok ||
 	    values != event->schema.fields)
 		return node_wrong(env, "an event has a value for each field of its schema");
-	posix_trace_payload_begin_np(&payload, sizeof(payload));
+	taken.used = 0;
 	for (uint32_t i = 0; i < values; i++) {
 		napi_get_element(env, argument[1], i, &value);
-		if (!put_value(env, &event->schema.field[i], value, &payload))
+		if (!take_value(env, &event->schema.field[i], value, &taken, &taken.arg[i]))
 			return wrong_name(env, "field", event->schema.field[i].name,
 					  "cannot have this value");
 	}
-	posix_trace_payload_event_np(&payload, event->id);
+	posix_trace_event(event->id, payload,
+			  posix_trace_fields_pack_np(payload, sizeof(payload), taken.arg, values));
 	return NULL;
 }
 
