@@ -15,10 +15,14 @@
 #	SEED      of the kills
 #	BATCH     the most events in one INSERT, the default of ship without it; with 5000, most kills
 #	          hit a log with some of its blocks in the database
-#	RATE      events a second of each host; without it, the shippers send as fast as they can. With
-#	          it nothing is killed: the log of each host grows for SECONDS_ seconds, and ship
-#	          --follow --every EVERY ships it. The test prints how far the database was behind.
-#	EVERY     seconds, 30 without it
+#	RATES     with it nothing is killed: simulate.py replays three recordings as the logs of HOSTS hosts, RATES
+#		  times as fast as they were recorded, and ship --follow --every EVERY ships them. HOSTS is 1000
+#		  without it, and SECONDS_ 180. The test prints the times that events need, and the processor
+#		  time and the bytes of an event.
+#	RECORD    seconds of each recording, 60 without it; a host begins a log so often, divided by RATES
+#	EVERY     seconds, 60 without it
+#	SYMBOLS   1: the shippers look for functions and lines, too. Each host has a processor for this, but
+#		  here all shippers share the processors of the servers.
 #
 # The rate of a replica is that of all events and all processor time of its server: INSERTs, parts
 # from the other replica, merges, starts after kills, but not the queries of this test at the end. It
@@ -27,10 +31,13 @@
 # The limits of time at the end grow with the number of rows.
 . "${0%/*}/../tools/lib.sh"
 
-: "${HOSTS:=10}" "${SECONDS_:=60}" "${EVENTS:=100000}" "${SHIPPERS:=4}" "${SEED:=$$}" "${RATE:=0}" "${EVERY:=30}"
-test "$RATE" -eq 0 || EVENTS=$((RATE * SECONDS_))
+: "${RATES:=0}"
+test "$RATES" = 0 || : "${HOSTS:=1000}" "${SECONDS_:=180}" "${SHIPPERS:=8}" "${DISK:=8g}"
+: "${HOSTS:=10}" "${SECONDS_:=60}" "${EVENTS:=100000}" "${SHIPPERS:=4}" "${SEED:=$$}" "${EVERY:=60}" "${RECORD:=60}"
 # A run of ls has up to 50000 events; an event and its merges need 64 bytes.
 : "${DISK:=$((HOSTS * (2 * EVENTS + 50000) * 64 + (1 << 30)))}"
+# The processors of a thousand hosts would not delay the sessions of ZooKeeper.
+test "$RATES" = 0 || session_ms=20000
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 servers=$tmp/servers
 mkdir "$servers" "$tmp/state" "$tmp/done"
@@ -44,15 +51,16 @@ shippers() { pgrep -f "ship --host host[0-9]* --state $tmp/state" || true; }
 is_child() { test "$(ps -o ppid= -p "$1" 2>/dev/null | tr -d ' ')" = $$; }
 
 workers=
-feeder=
+simulation=
 disk=
 end_fleet() {
 	is_script || return
 	touch "$tmp/stop"
-	for worker in $workers $feeder; do
+	for worker in $workers $simulation; do
 		is_child "$worker" && kill "$worker" 2>/dev/null
 	done
 	for worker in $(shippers); do kill "$worker" 2>/dev/null; done
+	test -z "$simulation" || wait "$simulation" 2>/dev/null
 	stop_servers
 	wait 2>/dev/null
 	test -z "$disk" || umount "$disk" 2>/dev/null
@@ -73,23 +81,46 @@ start_clickhouse 2 ${disk:+"$disk/data"}
 wait_zookeeper && wait_clickhouse 1 && wait_clickhouse 2 || { cat "$servers"/*/out; exit 99; }
 url=clickhouse://127.0.0.1:$(http_of 1),127.0.0.1:$(http_of 2)/fleet
 
-"$make_log" plain "$tmp/made.ptl" "$EVENTS" >/dev/null || exit 99
 POSIXTRACE_PRELOAD=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
 export POSIXTRACE_PRELOAD
 # events_of LOG...: the number of events.
 events_of() { "$posixtrace" query --csv "$@" 'select sum(count) from stored' | sed 1d; }
 record() { "$posixtrace" record -q -o "$tmp/real.ptl" -- ls -lR "$@" >/dev/null 2>&1 || rm -f "$tmp/real.ptl"; }
-test "$RATE" -gt 0 || record /usr/include
-if test -e "$tmp/real.ptl"; then
+
+# record_kills: logs of about EVENTS events.
+record_kills() {
+	"$make_log" plain "$tmp/made.ptl" "$EVENTS" >/dev/null || exit 99
+	record /usr/include
+	test -e "$tmp/real.ptl" || return
 	once=$(events_of "$tmp/real.ptl")
 	runs=$(((EVENTS + once / 2) / once))
 	# shellcheck disable=SC2046 # a list of words
 	test $runs -lt 2 || record $(yes /usr/include | head -n $runs)
-fi
+}
+
+# record_rates: three programs that work at their own rates, at the same time: a server of web pages with a
+# client, a program with a database, and a script that starts programs.
+record_rates() {
+	here=$(cd "${0%/*}" && pwd)
+	for program in web database script; do
+		"$posixtrace" record -q -o "$tmp/$program.ptl" -- python3 -I -S "$here/programs.py" $program "$RECORD" "$tmp/$program" \
+			>/dev/null 2>>"$tmp/record.err" &
+		workers="$workers $!"
+	done
+	for worker in $workers; do wait "$worker"; done
+	workers=
+}
+if test "$RATES" = 0; then record_kills; else record_rates; fi
 logs=$(ls "$tmp"/*.ptl)
 # shellcheck disable=SC2086 # a list of words
-events=$(events_of $logs)
-echo "$HOSTS hosts with $events events each, $SECONDS_ s of $(test "$RATE" -gt 0 && echo growth || echo "kills, seed $SEED")"
+set -- $logs
+if test "$RATES" = 0; then
+	events=$(events_of "$@")
+	all_logs=$((HOSTS * $#)) all_events=$((HOSTS * events)) host_least=$events host_most=$events
+	echo "$HOSTS hosts with $events events each, $SECONDS_ s of kills, seed $SEED"
+else
+	test $# = 3 || { cat "$tmp/record.err"; exit 99; }
+fi
 
 # note_used N: adds the processor time of a replica that ends now.
 note_used() {
@@ -127,35 +158,30 @@ work() {
 	done
 }
 
-# follow: one shipper for each host, like the agents of a fleet. Logs and shippers begin spread over
-# EVERY seconds, since hosts do not start together. A block of a log has 2048 events, and a reader
-# sees them when the block is complete. This wait counts as a time that the database is behind.
-follow() {
-	mkdir "$tmp/grown"
-	python3 "${0%/*}/grow.py" "$logs" "$tmp/grown" "$HOSTS" "$SECONDS_" "$EVERY" &
-	feeder=$!
-	until test -e "$tmp/grown/fed"; do sleep 0.1; done
-	for host in $(seq "$HOSTS"); do
-		"$posixtrace" ship --host "host$host" --state "$tmp/state" --to "$url" --replicated --follow \
-			--every "${EVERY}s" ${BATCH:+--batch "$BATCH"} --timeout 60 "$tmp/grown/$host.ptl" \
-			>/dev/null 2>>"$tmp/ship.err" && touch "$tmp/done/$host" &
-		workers="$workers $!"
-		sleep "$(echo "$EVERY $HOSTS" | awk '{ printf "%.3f", $1 / $2 }')"
+# simulate: nothing is killed, and the logs of the hosts grow at their rates.
+simulate() {
+	pids=
+	for name in clickhouse-1 clickhouse-2 zookeeper; do
+		pids="$pids $name=$(cat "$servers/$name/pid")"
 	done
-	# Only now does each host have a shipper.
-	behind=0
-	while kill -0 $feeder 2>/dev/null; do
-		sleep 5
-		fed=$(awk -v n="$((HOSTS * EVENTS))" '{ printf "%d", n * $1 }' "$tmp/grown/fed")
-		rows=$(ask 1 "SELECT sum(rows) FROM system.parts WHERE active AND database = 'fleet' AND table = 'events_rows'")
-		behind=$((fed - ${rows:-0} > behind ? fed - ${rows:-0} : behind))
-	done
-	grown=$(date +%s.%N)
-	echo "while the logs grew, the first replica lacked $behind events at most, $((behind / HOSTS / RATE)) s of each host"
+	symbols=--no-symbols
+	test "${SYMBOLS:-0}" = 0 || symbols=
+	# shellcheck disable=SC2086 # lists of words
+	python3 "${0%/*}/simulate.py" "$tmp/grown" "$HOSTS" "$SECONDS_" "$RATES" "$SHIPPERS" \
+		"http://127.0.0.1:$(http_of 1)/,http://127.0.0.1:$(http_of 2)/" $pids -- \
+		"$posixtrace" ship --to "$url" --replicated $symbols --every "${EVERY}s" ${BATCH:+--batch "$BATCH"} -- $logs &
+	simulation=$!
+	wait $simulation
+	is_simulated=$?
+	simulation=
+	tail -n 5 "$tmp/grown/err"
+	check "all logs of all hosts were shipped" test "$is_simulated" = 0
+	test "$is_simulated" = 0 || finish
+	read -r all_logs all_events host_least host_most <"$tmp/grown/summary"
 }
 began=$(date +%s.%N)
-if test "$RATE" -gt 0; then
-	follow
+if test "$RATES" != 0; then
+	simulate
 else
 	for worker in $(seq "$SHIPPERS"); do
 		work "$worker" &
@@ -165,7 +191,8 @@ fi
 
 # Kills until the time is over: every second or so one of six.
 kills=0
-end=$(($(date +%s) + (RATE > 0 ? 0 : SECONDS_)))
+end=$(date +%s)
+test "$RATES" != 0 || end=$((end + SECONDS_))
 random=$SEED
 next_random() { random=$(((random * 1103515245 + 12345) % 2147483648)); }
 while test "$(date +%s)" -lt "$end"; do
@@ -200,7 +227,7 @@ while test "$(date +%s)" -lt "$end"; do
 		kill -0 "$(cat "$servers/clickhouse-$number/pid")" 2>/dev/null || start_clickhouse $number
 	done
 done
-test "$RATE" -gt 0 || echo "$kills kills, $stale starts after a full disk, $(ls "$tmp/done" | wc -l) hosts complete then"
+test "$RATES" != 0 || echo "$kills kills, $stale starts after a full disk, $(ls "$tmp/done" | wc -l) hosts complete then"
 check "ZooKeeper answers" wait_zookeeper
 restart_stale
 # A server that starts while ZooKeeper is away or the disk is full ends; an init system would start
@@ -218,11 +245,9 @@ for worker in $workers; do wait "$worker"; done
 workers=
 # A replica that was killed while the last shipper made its tables gets the missing views from the next one.
 # shellcheck disable=SC2086 # a list of words
-test "$RATE" -gt 0 || "$posixtrace" ship --host host1 --state "$tmp/state" --to "$url" --replicated $logs >/dev/null 2>>"$tmp/ship.err"
+test "$RATES" != 0 || "$posixtrace" ship --host host1 --state "$tmp/state" --to "$url" --replicated $logs >/dev/null 2>>"$tmp/ship.err"
 ended=$(date +%s.%N)
-test "$RATE" -eq 0 || echo "the last event was shipped $(echo "$grown $ended" |
-	awk '{ printf "%.0f", $2 - $1 }') s after the logs had ended"
-check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
+test "$RATES" != 0 || check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
 
 # The replicas are equal when neither has work to do and both have the same parts.
 parts_of() {
@@ -252,7 +277,7 @@ report_difference() {
 	done
 }
 looks=0
-until are_equal || test $looks -ge "${LOOKS:-$((300 + HOSTS * events / 500000))}"; do
+until are_equal || test $looks -ge "${LOOKS:-$((300 + all_events / 500000))}"; do
 	looks=$((looks + 1))
 	sleep 1
 done
@@ -260,7 +285,7 @@ equal_or_report() { are_equal || { report_difference; return 1; }; }
 check "the replicas have equal parts and no work" equal_or_report
 for number in 1 2; do
 	note_used $number
-	awk -v events=$((HOSTS * events)) -v hz="$(getconf CLK_TCK)" -v number=$number '{ used += $1 / hz } END {
+	awk -v events=$all_events -v hz="$(getconf CLK_TCK)" -v number=$number '{ used += $1 / hz } END {
 		printf "replica %d: %.1f s of processor time, %.0f events for each second of a core, %.0f %% of 500000\n",
 			number, used, events / used, events / used / 5000 }' "$tmp/used.$number"
 done
@@ -276,19 +301,17 @@ each_once="SELECT count(), sum(n), sum(wrong), sum(rows != last + 1 OR full < la
 		groupBitOr(bitShiftLeft(toUInt64(1), row_seq % 64)) AS m
 		FROM fleet.events_rows WHERE $counted GROUP BY row_source, b)
 	GROUP BY row_source)"
-ask_s=$((120 + HOSTS * events / 100000))
-# shellcheck disable=SC2086 # a list of words
-logs_of_host=$(echo $logs | wc -w)
+ask_s=$((120 + all_events / 100000))
 for number in 1 2; do
 	ask $number "$each_once" >"$tmp/out"
 	echo "replica $number: $(cat "$tmp/out") (logs, events, wrong blocks, logs with gaps); $(
 		ask $number "SELECT count() FROM fleet.voided") void attempts, $(
 		ask $number "SELECT count() FROM fleet.events_rows WHERE row_attempt IN (SELECT attempt FROM fleet.voided)") of their rows"
 	check "replica $number: none is missing, none is there twice" has out \
-		"^$((HOSTS * logs_of_host))	$((HOSTS * events))	0	0\$"
+		"^$all_logs	$all_events	0	0\$"
 	ask $number "SELECT count(), min(n), max(n) FROM (SELECT row_host, count() AS n FROM fleet.events_rows
 		WHERE $counted GROUP BY row_host)" >"$tmp/out"
-	check "replica $number: each host has all of its events" has out "^$HOSTS	$events	$events\$"
+	check "replica $number: each host has all of its events" has out "^$HOSTS	$host_least	$host_most\$"
 	run 0 query --csv --at "clickhouse://127.0.0.1:$(http_of $number)/fleet" "
 		select count(distinct host), sum(abs(open)), sum(called) from (select host, pid, name,
 			sum(case term when 'called' then count else -count end) open,
@@ -296,9 +319,11 @@ for number in 1 2; do
 		from (select host, pid, name, term, count from ledger where term <> 'reported'
 			union all select host, pid, name, 'stored', count from stored) group by host, pid, name)"
 	check "replica $number: the account of each host closes" has out "^$HOSTS,0,[1-9]"
-	bytes=$(ask $number "SELECT sum(bytes) FROM system.parts WHERE active AND database = 'fleet' AND table = 'events_rows'")
-	echo "replica $number: $bytes bytes of events_rows at rest"
+	ask $number "SELECT table, sum(bytes) FROM system.parts WHERE active AND database = 'fleet' AND
+		table IN ('events_rows', 'other_rows') GROUP BY table ORDER BY table" |
+		awk -v events=$all_events -v number=$number '{
+			printf "replica %d: %s has %.1f MB at rest, %.1f bytes an event\n", number, $1, $2 / 1e6, $2 / events }'
 done
-echo "$began $ended" | awk -v events=$((HOSTS * events)) -v kills=$kills '{
+echo "$began $ended" | awk -v events=$all_events -v kills=$kills '{
 	printf "%d events in %.1f s with %d kills, %.0f events/s\n", events, $2 - $1, kills, events / ($2 - $1) }'
 finish

@@ -11,6 +11,7 @@
 #	stop_servers
 
 : "${port:=$((20000 + $$ % 20000))}"
+: "${session_ms:=5000}" # of ZooKeeper
 http_of() { echo $((port + 10 * $1)); }
 
 has_clickhouse() { command -v clickhouse-server >/dev/null; }
@@ -34,7 +35,7 @@ write_clickhouse() {
 		  <max_concurrent_queries>200</max_concurrent_queries>
 		  <timezone>UTC</timezone>
 		  <zookeeper><node><host>127.0.0.1</host><port>$port</port></node>
-		    <session_timeout_ms>5000</session_timeout_ms></zookeeper>
+		    <session_timeout_ms>$session_ms</session_timeout_ms></zookeeper>
 		  <!-- A kill leaves parts that ZooKeeper does not have. In a small table they are most of the
 		       rows, and the server would refuse to start. -->
 		  <merge_tree>
