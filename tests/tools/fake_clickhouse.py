@@ -11,6 +11,10 @@ of rows meets the next FAULT; without further ones it succeeds:
     252-gone    the same, but the next INSERT of rows is confirmed and ignored, as a replicated table
                 does with a block that it has had
     202         the server has too many requests, nothing stored
+    28          the disk of the server is full, nothing stored
+    28-stored   the same, but the rows are stored
+    193, 164    the password is wrong, the user may only read, nothing stored
+    16          the table lacks a column of the INSERT, nothing stored
     429, 503    a proxy answers in place of the server, nothing stored
     cut         the connection ends without an answer, nothing stored
     cut-stored  the same, but the rows are stored
@@ -46,7 +50,9 @@ or one of these, which also may meet a SELECT; none of the rows are stored:
     endless     chunks without an end
     not-http    the answer is not HTTP
 
-With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE_REFUSE a statement
+With FAKE_LATE in the environment, it stores and confirms the rows of each INSERT after so many seconds.
+FAKE_REPLICA is the name of its replica if the URL has all replicas.
+With FAKE_LARGE it refuses to drop a partition, and with FAKE_REFUSE a statement
 that begins with this text. With FAKE_STALE it refuses to make the tables of this name until RESULT.restarted exists, because a
 file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
@@ -91,6 +97,7 @@ import sqlite3
 import struct
 import sys
 import threading
+import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
@@ -119,9 +126,14 @@ SMALL = {
     "clocks": "$host $boot $clock hz resolution begun $log",
 }
 ignored = []
-OVERLOADS = {
+REFUSALS = {
     "252": (500, b"Code: 252, e.displayText() = DB::Exception: Too many parts (301)\n"),
     "202": (500, b"Code: 202. DB::Exception: Too many simultaneous queries\n"),
+    "28": (500, b"Code: 75, e.displayText() = DB::ErrnoException: Cannot write to file /x%d, errno: 28, strerror: "
+           b"No space left on device, e.what() = DB::ErrnoException\n"),
+    "193": (500, b"Code: 193, e.displayText() = DB::Exception: Wrong password for user u\n"),
+    "164": (500, b"Code: 164, e.displayText() = DB::Exception: Cannot insert into table in readonly mode\n"),
+    "16": (500, b"Code: 16, e.displayText() = DB::Exception: No such column row_marks in table fleet.x\n"),
     "429": (429, b"<html>slow down</html>\n"),
     "503": (503, b"<html>Service Unavailable</html>\n"),
 }
@@ -438,6 +450,15 @@ def answer(sql):
         return "\t".join(numbers + rest[len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
+    if sql.startswith("SELECT if(count() = 3 AND min(total_replicas) > 0 AND max(total_replicas) <= "):
+        return os.environ.get("FAKE_REPLICA", "").encode() + b"\n"
+    found = re.fullmatch(r"SELECT toString\(count\(\) \+ \(SELECT count\(\) FROM (logs_rows|summary_rows|other_rows) WHERE "
+                         r"(?:row_table = ('logs'|8) AND )?row_source = (\d+)\)\) FROM events_rows WHERE row_source = (\d+)",
+                         sql)
+    if found:
+        assert found[2] == {"summary_rows": "'logs'", "other_rows": "8"}.get(found[1])
+        return b"%d\n" % sum(s == int(found[3]) for name in ("logs_rows", "events_rows")
+                             for s, _, _ in tables.get(name, []))
     if sql.startswith("SELECT toString(count()) FROM system.columns"):
         return b"1000\n"
     if sql.startswith("CREATE TABLE IF NOT EXISTS fleet.fields "):
@@ -550,12 +571,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif fault == "500-stored":
             store(table, data)
             self.reply(500, b"Code: 999. DB::Exception: Session expired\n")
-        elif fault.split("-")[0] in OVERLOADS:
+        elif fault.split("-")[0] in REFUSALS:
             if fault.endswith("-stored"):
                 store(table, data)
             elif fault.endswith("-gone"):
                 ignored.append(True)
-            self.reply(*OVERLOADS[fault.split("-")[0]])
+            status, body = REFUSALS[fault.split("-")[0]]
+            self.reply(status, body.replace(b"%d", b"%d" % next(marks)))
         elif fault in ("cut", "half"):
             self.close_connection = True
         elif fault == "cut-stored":
@@ -658,6 +680,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # The client closes its end when it waits no longer.
             open(result + ".slow", "w", encoding="utf-8").close()
             select.select([self.connection], [], [], 120)
+        if table:
+            time.sleep(float(os.environ.get("FAKE_LATE", "0")))
         with lock:
             meddle()
             if sql and not table:

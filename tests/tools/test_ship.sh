@@ -31,7 +31,7 @@ check "the message has the address, the statement and the status" \
 check "control characters are escaped" lacks err "$(printf '\033')"
 
 # An overloaded server: the same attempt is sent again, so no void attempt is more work for it.
-for fault in 252 252-stored 202 429 500; do
+for fault in 252 252-stored 202 28 28-stored 429 500; do
 	for before in 0 1 4; do
 		rm -rf "$tmp/state"
 		# shellcheck disable=SC2046 # a list of words
@@ -43,13 +43,17 @@ for fault in 252 252-stored 202 429 500; do
 	done
 done
 for cause in '252 INSERTs make parts faster than it merges them' '202 too many requests' '429 proxy is overloaded' \
-	'503 proxy is overloaded' '500 lacks memory'; do
+	'503 proxy is overloaded' '500 lacks memory' '28 disk of the server is full'; do
 	rm -rf "$tmp/state"
 	serve "${cause%% *}"
 	ships 0 "$log"
-	check "overload $cause: the message has the cause" has err "INSERT INTO events_rows: status [0-9]*: the server .*${cause#* }"
+	check "overload $cause: the message has the cause" has err "INSERT INTO events_rows: status [0-9]*: the .*${cause#* }"
 	check "overload $cause: all events, each once" is_whole "$total"
 done
+rm -rf "$tmp/state"
+serve 28 28 28
+ships 0 "$log"
+check "a full disk with other names of files: one message, and the end of the failure" has_lines err 2
 rm -rf "$tmp/state"
 serve none 252-gone none 252-gone
 ships 0 --batch 900 "$log"
@@ -155,6 +159,43 @@ serve none slow none slow
 ships 0 --batch 900 --timeout 1 "$log"
 check "slow answers: all events, each once" is_whole "$total"
 
+# A server that needs longer than --timeout for each INSERT: ship gives it more time.
+rm -rf "$tmp/state"
+FAKE_LATE=2.5
+export FAKE_LATE
+serve
+unset FAKE_LATE
+ships 0 --timeout 1 --give-up 2m "$log"
+check "a server that is always late: all events, each once" is_whole "$total"
+check "a server that is always late: the message has the next limit" has err "INSERT INTO .*; ship waits 2 s for its next answer\$"
+check "a server that is always late: few attempts are void" test "$(sed -n 's/^voided //p' "$tmp/result")" -le 3
+
+# A server that refuses: the message has the cause, ship ends, and the next run sends all events. One
+# answer that the table has other columns is no refusal, since the table may be new.
+for cause in '193 password of this user is wrong' '164 lets this user only read'; do
+	for before in 0 1 4; do
+		rm -rf "$tmp/state"
+		# shellcheck disable=SC2046 # a list of words
+		serve $(yes none | head -n "$before") "${cause%% *}"
+		ships 1 --batch 900 "$log"
+		check "refusal $cause after $before: the message has the cause" has err "INSERT INTO .*status [0-9]*: the .*${cause#* }: Code: ${cause%% *}"
+		check "refusal $cause after $before: one message" has_lines err 1
+		ships 0 --batch 900 "$log"
+		check "refusal $cause after $before: then all events, each once" is_whole "$total"
+		check "refusal $cause after $before: then the tables are complete" has result '^streams_rows 1 whole$'
+	done
+done
+rm -rf "$tmp/state"
+serve 16
+ships 0 "$log"
+check "other columns once: all events, each once" is_whole "$total"
+rm -rf "$tmp/state"
+serve 16 16
+ships 1 "$log"
+check "other columns twice: the message has the cause" has err 'INSERT INTO events_rows: status 500: the table has other columns than this version of posixtrace expects'
+ships 0 "$log"
+check "other columns twice: then all events, each once" is_whole "$total"
+
 # A second run sends nothing, and a run without its positions finds them in the database.
 ships 0 "$log"
 check "the second run sends no event" has out ': 0 events shipped, 0 bytes, '
@@ -247,6 +288,19 @@ ships 0 "$log"
 check "replicas: three tables are synchronized" has result '^synchronized 3$'
 ships 0 "$log"
 check "replicas: not with a position" has result '^synchronized 3$'
+# If the URL has all replicas, a log of which none has a row needs no synchronization.
+rm -rf "$tmp/state"
+FAKE_REPLICA=one
+export FAKE_REPLICA
+serve
+ships 0 "$log"
+check "all replicas: a new log is not synchronized" has result '^synchronized 0$'
+check "all replicas: all events, each once" is_whole "$total"
+rm -rf "$tmp/state"
+ships 0 "$log"
+check "all replicas: a log without its position is synchronized" has result '^synchronized 3$'
+check "all replicas: all events, each once, also then" is_whole "$total"
+unset FAKE_REPLICA
 for tables in "1000 0 10" "1000 5 5"; do
 	rm -rf "$tmp/state"
 	FAKE_TABLES=$tables
@@ -275,7 +329,7 @@ rm -rf "$tmp/state"
 FAKE_TABLES="1 0 0 0"
 serve
 run 1 ship --state "$tmp/state" --to "$url" "$log"
-check "the tables must exist" has err 'CREATE DATABASE IF NOT EXISTS fleet: status 403: Code: 497'
+check "the tables must exist" has err 'CREATE DATABASE IF NOT EXISTS fleet: status 403: this user has no right to do this: Code: 497'
 unset FAKE_TABLES FAKE_REFUSE
 
 # A database of an older version has a table for each small table, and keeps them.

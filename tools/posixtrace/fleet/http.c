@@ -11,6 +11,11 @@
 #include "fleet/curl.h"
 
 #define CONNECT_S 5L
+/*
+ * A host may get another address. libcurl would use the old one for a minute. A lookup for each
+ * request would load the servers of names.
+ */
+#define ADDRESS_S 5L
 
 /*
  * Receives the bytes of an answer. If the answer has more than "limit" bytes, the rest is dropped
@@ -120,6 +125,7 @@ static void set_options(CURL *curl, const struct http_request *request, struct c
 	curl_call.easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
 	curl_call.easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
 	curl_call.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_call.easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, ADDRESS_S);
 	curl_call.easy_setopt(curl, CURLOPT_TIMEOUT, (long)request->timeout_s);
 	curl_call.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	if (request->user) {
@@ -174,6 +180,17 @@ static bool is_unsent(CURLcode err)
 }
 
 /*
+ * Returns whether there was a connection, so that the receiver may have got bytes of the request.
+ * If CONNECT_S are over before, the error is the same as at the end of timeout_s.
+ */
+static bool was_connected(CURL *curl)
+{
+	double connect_s = 0;
+
+	return !curl_call.easy_getinfo(curl, CURLINFO_CONNECT_TIME, &connect_s) && connect_s > 0;
+}
+
+/*
  * An answer that was cut does not count as an answer. The exception is an error whose text was too
  * long, because the status of an error is valid without the whole text.
  */
@@ -212,11 +229,13 @@ static enum http_result perform_request(CURL *curl, const struct http_request *r
 			 err == CURLE_SSL_CONNECT_ERROR
 				 ? "; for a port without TLS use clickhouse:// or otlp://"
 				 : "");
+	answer->is_late = err == CURLE_OPERATION_TIMEDOUT && was_connected(curl);
 	if (lacks_length || answer->text->failed)
 		return HTTP_UNCERTAIN;
 	if (!err || (answer->status != 200 && answer->status && receiver->is_over))
 		return HTTP_ANSWERED;
-	return is_unsent(err) ? HTTP_ABSENT : HTTP_UNCERTAIN;
+	return is_unsent(err) || (err == CURLE_OPERATION_TIMEDOUT && !answer->is_late)
+		       ? HTTP_ABSENT : HTTP_UNCERTAIN;
 }
 
 enum http_result http_post(void *handle, const struct http_request *request,
@@ -236,6 +255,7 @@ enum http_result http_post(void *handle, const struct http_request *request,
 	answer->text->used = 0;
 	answer->text->failed = false;
 	answer->status = answer->retry_after_s = 0;
+	answer->is_late = false;
 	*answer->what = '\0';
 	if (good) {
 		set_options(handle, request, headers, &receiver);

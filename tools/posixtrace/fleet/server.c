@@ -130,32 +130,103 @@ static void copy_line(const struct server *server, char *line, size_t size)
 		snprintf(line, size, "no reason");
 }
 
+#define OTHER_COLUMNS "the table has other columns than this version of posixtrace expects; " \
+	"another version has made it, or somebody has changed it: use that version, or another " \
+	"database"
+
+/* The meaning of an error. */
+enum meaning {
+	OVERLOAD, /* the server has no room for the request now, and the request has ended */
+	REFUSAL,  /* the error would occur again if the request were repeated */
+	TROUBLE   /* any other error */
+};
+
 /*
- * Returns why the server has no room for a request, or NULL if the answer does not say so.
- * The codes are those of ClickHouse. A proxy answers 429 or 503 without a code.
+ * The meaning of ClickHouse's numbers of errors. The text, which messages have in addition to the
+ * server's own text, may be NULL.
  */
-static const char *overload_cause(const struct server *server, long status)
+static const struct cause {
+	int code;
+	enum meaning meaning;
+	const char *text;
+} causes[] = {
+	{ 252, OVERLOAD, "the server is overloaded, because INSERTs make parts faster than it "
+		"merges them; with ship --every and --batch they are fewer and larger" },
+	{ 202, OVERLOAD, "the server is overloaded by too many requests at the same time" },
+	{ 745, OVERLOAD, "the server is overloaded by too many requests at the same time" },
+	{ 439, OVERLOAD, "the server is overloaded and begins no further thread" },
+	{ 241, OVERLOAD, "the server lacks memory for this request" },
+	{ 173, OVERLOAD, "the server lacks memory for this request" },
+	{ 243, OVERLOAD, "the disk of the server is full" },
+	{ 47, REFUSAL, OTHER_COLUMNS },
+	{ 62, REFUSAL, NULL },
+	{ 115, REFUSAL, NULL },
+	{ 359, REFUSAL, NULL },
+	{ 164, REFUSAL, "the server lets this user only read" },
+	{ 192, REFUSAL, "the server does not know this user" },
+	{ 193, REFUSAL, "the password of this user is wrong" },
+	{ 194, REFUSAL, "this user needs a password" },
+	{ 195, REFUSAL, "the server does not accept this user from the address of this host" },
+	{ 291, REFUSAL, "this user has no right to use the database" },
+	{ 497, REFUSAL, "this user has no right to do this" },
+	{ 516, REFUSAL, "the user or the password is wrong" },
+	{ 225, TROUBLE, "the server cannot reach its ZooKeeper" },
+	{ 242, TROUBLE, "the replica accepts no rows, for example because it cannot reach its "
+		"ZooKeeper" },
+	{ 999, TROUBLE, "the server has trouble with its ZooKeeper" },
+};
+
+/* Returns the entry for the last answer, or NULL if there is none. */
+static const struct cause *find_cause(const struct server *server)
 {
-	static const struct {
-		int code;
-		const char *cause;
-	} causes[] = {
-		{ 252, "the server is overloaded, because INSERTs make parts faster than it merges "
-		       "them; with ship --every and --batch they are fewer and larger" },
-		{ 202, "the server is overloaded by too many requests at the same time" },
-		{ 745, "the server is overloaded by too many requests at the same time" },
-		{ 439, "the server is overloaded and begins no further thread" },
-		{ 241, "the server lacks memory for this request" },
-		{ 173, "the server lacks memory for this request" },
-		{ 243, "the disk of the server is full" },
-	};
-	int code = server_code(server);
+	const int code = server_code(server);
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (causes[i].code == code)
-			return causes[i].cause;
-	return !code && (status == 429 || status == 503) ? "the server or its proxy is overloaded"
-							 : NULL;
+			return &causes[i];
+	return NULL;
+}
+
+/*
+ * Returns whether the server lacked disk space while it wrote a file. Several codes have this
+ * reason, so the number of the system's error in the text decides.
+ */
+static bool is_disk_full(const struct server *server)
+{
+	return server_code(server) && strstr(server->answer.at, "errno: 28,");
+}
+
+bool server_lacks_columns(const struct server *server)
+{
+	/*
+	 * THERE_IS_NO_COLUMN, NO_SUCH_COLUMN_IN_TABLE, NUMBER_OF_COLUMNS_DOESNT_MATCH,
+	 * ILLEGAL_COLUMN, TYPE_MISMATCH, CANNOT_CONVERT_TYPE, BLOCKS_HAVE_DIFFERENT_STRUCTURE
+	 */
+	static const int codes[] = { 8, 16, 20, 44, 53, 70, 171 };
+	const int code = server_code(server);
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i] == code)
+			return true;
+	return false;
+}
+
+/*
+ * Returns why the server has not executed the request, or NULL if the server's own text has to be
+ * enough. A proxy answers 429 or 503 without a code.
+ */
+static const char *cause_text(const struct server *server, long status)
+{
+	const struct cause *cause = find_cause(server);
+
+	if (cause)
+		return cause->text;
+	if (is_disk_full(server))
+		return "the disk of the server is full";
+	if (server_lacks_columns(server))
+		return OTHER_COLUMNS;
+	return !server_code(server) && (status == 429 || status == 503)
+		       ? "the server or its proxy is overloaded" : NULL;
 }
 
 /*
@@ -172,7 +243,7 @@ static bool has_stale_file(const struct server *server)
 /* Sets the reason for an answer that has the status of an error. */
 static void set_status_reason(struct server *server, const char *sql, long status)
 {
-	const char *cause = overload_cause(server, status);
+	const char *cause = cause_text(server, status);
 	char line[LINE_BYTES], what[2 * LINE_BYTES];
 
 	copy_line(server, line, sizeof(line));
@@ -210,24 +281,6 @@ int server_code(const struct server *server)
 }
 
 /*
- * Returns whether the error would occur again if the request were repeated. Such errors concern the
- * access or the statement. The function recognizes them by the HTTP status, or by ClickHouse's code
- * at the beginning of the answer.
- */
-static bool is_refusal(const struct server *server, long status)
-{
-	static const int codes[] = { 47, 62, 115, 164, 192, 193, 194, 195, 291, 359, 497, 516 };
-	int code = server_code(server);
-
-	if (status == 401 || status == 403)
-		return true;
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i] == code)
-			return true;
-	return false;
-}
-
-/*
  * Returns the result for an answer with the status of an error. ClickHouse sends a code after the
  * request has ended, and a proxy answers 429 in place of forwarding the request. But a proxy may
  * also answer 503 when its connection to the server was lost, so the server may still execute the
@@ -235,11 +288,14 @@ static bool is_refusal(const struct server *server, long status)
  */
 static enum server_result error_result(const struct server *server, long status)
 {
-	if (is_refusal(server, status))
+	const struct cause *cause = find_cause(server);
+
+	if (status == 401 || status == 403 || (cause && cause->meaning == REFUSAL))
 		return SERVER_REFUSED;
-	if (!overload_cause(server, status))
-		return SERVER_WRONG;
-	return server_code(server) || status == 429 ? SERVER_BUSY : SERVER_WRONG;
+	if ((cause && cause->meaning == OVERLOAD) || is_disk_full(server) ||
+	    (status == 429 && !server_code(server)))
+		return SERVER_BUSY;
+	return SERVER_WRONG;
 }
 
 enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
@@ -264,6 +320,7 @@ enum server_result server_request(struct server *server, const char *sql, const 
 	}
 	bytes_free(&url);
 	server->pause_ns = 0;
+	server->is_late = answer.is_late;
 	if (result != HTTP_ANSWERED) {
 		set_reason(server, sql, answer.what);
 		return result == HTTP_ABSENT ? SERVER_ABSENT : SERVER_UNCERTAIN;

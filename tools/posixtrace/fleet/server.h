@@ -55,6 +55,8 @@ struct server {
 	 * error's text
 	 */
 	struct bytes answer;
+	/* the last request had no answer within timeout_s, although there was a connection */
+	bool is_late;
 	/* the pause for which the last answer asks before the next request; 0: none */
 	int64_t pause_ns;
 	/* after any result but SERVER_OK: the URL, the status and the server's text */
@@ -92,6 +94,12 @@ enum server_result server_foreign(struct server *server, const char *sql);
  * number.
  */
 int server_code(const struct server *server);
+
+/*
+ * Returns whether the last answer says that a table has other columns than the statement. Another
+ * version may have made the table again since the caller has read its layout.
+ */
+bool server_lacks_columns(const struct server *server);
 
 /*
  * These functions read the value at the offset *at of an answer in the format RowBinary, and move

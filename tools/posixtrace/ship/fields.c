@@ -12,12 +12,14 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/until.h"
 #include "base/vec.h"
 #include "query/query_columns.h"
 
 #define KINDS        (SQLVALUE_BLOB + 1)
 #define FIELDS_MOST  SQLFIELDS_MAX
 #define ANSWER_BYTES (1 << 20)
+#define KNOWN_NS     INT64_C(600000000000) /* how long no request is sent for known fields */
 
 /*
  * The facts about the fields of a type. For each field and each kind of value, the struct has the
@@ -332,12 +334,32 @@ static bool update_view(struct link *link, struct listed *list, bool has_changed
 	return good;
 }
 
+/*
+ * Returns whether this process has found all fields of the log in the database, and a view with
+ * these fields, since the tables were made. Then no request is necessary. With --follow, each look
+ * at a log would otherwise need two requests more. A shipper may be killed when it has replaced the
+ * view by one with fewer fields, so the result is false from time to time.
+ */
+static bool are_known(const struct ship_fields *fields, const struct link *link)
+{
+	const struct listed list = { link->field, link->fields };
+	struct bytes none = { .at = NULL };
+	const size_t missing = put_missing(fields, &list, &none);
+
+	bytes_free(&none);
+	return link->fields_made == link->made + 1 && !missing &&
+	       until_now_ns() - link->fields_ns < KNOWN_NS;
+}
+
 bool fields_register(struct ship_fields *fields, struct link *link)
 {
 	struct listed list = { NULL, 0 };
 	struct bytes sql = { .at = NULL };
+	const unsigned made = link->made;
 	bool good = true, has_changed = false;
 
+	if (fields->is_new && are_known(fields, link))
+		fields->is_new = false;
 	if (!fields->is_new)
 		return true;
 	good = fetch_list(link, &list);
@@ -348,7 +370,15 @@ bool fields_register(struct ship_fields *fields, struct link *link)
 	}
 	bytes_free(&sql);
 	good = good && update_view(link, &list, has_changed);
-	free(list.field);
 	fields->is_new = !good;
+	if (good) {
+		free(link->field);
+		link->field = list.field;
+		link->fields = list.count;
+		link->fields_made = made + 1;
+		link->fields_ns = until_now_ns();
+	} else {
+		free(list.field);
+	}
 	return good;
 }

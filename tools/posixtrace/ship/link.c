@@ -10,10 +10,16 @@
 #include <sys/random.h>
 
 #include "base/say.h"
+#include "base/table.h"
 #include "base/until.h"
 #include "base/vec.h"
 
 #define OTHERS_S 5 /* timeout for a replica to which this process does not send rows now */
+#define DOUBLINGS_MOST 4 /* a slow server gets at most 16 times the time of --timeout */
+#define PATIENT_NS INT64_C(3600000000000) /* how long it gets more time */
+/* how long the hosts of the URL are assumed to be all replicas, and not to be all replicas */
+#define ALL_REPLICAS_NS INT64_C(600000000000)
+#define FEW_REPLICAS_NS INT64_C(30000000000)
 #define SYNC_QUERIES 8 /* number of names of the statement SYSTEM SYNC REPLICA for each table */
 #define REPLICA_NAMES 100000 /* further names of a replica, besides the name by the macro */
 #define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
@@ -224,6 +230,7 @@ static void note_made(struct link *link)
 	link->checks = 0;
 	link->tables = 0;
 	link->is_sure = false;
+	link->replicas_ns = 0;
 }
 
 /* Adds a mark (fleet.h), the same one on all hosts. */
@@ -410,6 +417,54 @@ static enum server_result read_identity(struct link *link)
 	return SERVER_OK;
 }
 
+/*
+ * Sends a request with the time limit for the current host. If the host has got the request and the
+ * limit is over, the following requests to this host have twice the time. Otherwise a server that
+ * always needs longer would execute each INSERT after its attempt was voided, and no event would
+ * ever arrive. A small request says nothing about the time that a large one needs, so the host
+ * keeps the time for an hour.
+ */
+static enum server_result request_patiently(struct link *link, const char *sql,
+					    const struct bytes *body, size_t limit)
+{
+	struct server *server = &link->server;
+	struct link_patience *patience = &link->patience[server->host];
+	const unsigned timeout_s = server->timeout_s;
+	enum server_result result;
+	size_t len;
+
+	if (until_now_ns() - patience->late_ns > PATIENT_NS)
+		patience->doublings = 0;
+	server->timeout_s = timeout_s << patience->doublings;
+	result = server_request(server, sql, body, limit);
+	server->timeout_s = timeout_s;
+	if (!server->is_late)
+		return result;
+	patience->late_ns = until_now_ns();
+	patience->doublings += patience->doublings < DOUBLINGS_MOST;
+	len = strlen(server->reason);
+	snprintf(server->reason + len, sizeof(server->reason) - len,
+		 "; ship waits %u s for its next answer", timeout_s << patience->doublings);
+	return result;
+}
+
+/*
+ * Handles an answer to an INSERT that a table has other columns. Another version may have made the
+ * tables again since this process has read their layout. So the first such answer for the tables is
+ * no refusal: before the next request, ship reads the layout if the tables are new.
+ */
+static enum server_result check_columns(struct link *link, enum server_result result)
+{
+	if (result == SERVER_OK) {
+		link->misfit_made = 0;
+	} else if (result == SERVER_WRONG && server_lacks_columns(&link->server)) {
+		if (link->misfit_made == link->made + 1)
+			return SERVER_REFUSED;
+		link->misfit_made = link->made + 1;
+	}
+	return result;
+}
+
 enum server_result link_prepare(struct link *link)
 {
 	enum server_result result = SERVER_OK;
@@ -433,8 +488,10 @@ static enum server_result try_checked(struct link *link, const char *sql, const 
 	enum server_result result = link_prepare(link);
 
 	if (result == SERVER_OK)
-		result = server_request(&link->server, sql, body, limit);
+		result = request_patiently(link, sql, body, limit);
 	note_missing(link, result);
+	if (body)
+		result = check_columns(link, result);
 	if (result == SERVER_OK && is_right && !is_right(&link->server.answer))
 		result = server_foreign(&link->server, sql);
 	if (result != SERVER_OK)
@@ -449,6 +506,12 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 	return try_checked(link, sql, body, limit, NULL);
 }
 
+/* Returns the name of the table that has a row for each summary. */
+static const char *logs_table(const struct link *link)
+{
+	return link->layout == FLEET_SEPARATE ? "logs_rows" : fleet_summary_table(link->layout);
+}
+
 /*
  * A server continues to execute SYSTEM SYNC REPLICA when its client has ended. If the replica lacks
  * a part, the statement never ends. The statements of many shipments could fill the server, so that
@@ -460,9 +523,7 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 enum server_result link_sync(struct link *link)
 {
 	enum server_result result = link_prepare(link);
-	const char *const tables[] = { "voided", "events_rows",
-				       link->layout == FLEET_SEPARATE
-					       ? "logs_rows" : fleet_summary_table(link->layout) };
+	const char *const tables[] = { "voided", "events_rows", logs_table(link) };
 	struct bytes sql = { .at = NULL };
 	char name[64];
 
@@ -605,6 +666,82 @@ bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count)
 	return good;
 }
 
+/* ------------------------------------------------------------------ all replicas */
+
+/* Asks the current host. Returns whether the answer is one line that is not empty. */
+static bool ask_line(struct link *link, struct bytes *sql)
+{
+	const struct bytes *answer = &link->server.answer;
+
+	bytes_add(sql, "", 1);
+	return !sql->failed && server_request(&link->server, sql->at, NULL, 65536) == SERVER_OK &&
+	       answer->used > 1 && strcspn(answer->at, "\n") == answer->used - 1;
+}
+
+/*
+ * Asks each host for the name of its replica. Returns whether these are all replicas of the tables:
+ * there are not more of them than hosts, and no two names are equal, because two hosts of the URL
+ * may be one server. A server without ZooKeeper reports 0 replicas.
+ */
+static bool find_replicas(struct link *link)
+{
+	struct server *server = &link->server;
+	struct bytes sql = { .at = NULL };
+	uint64_t name[ADDRESS_HOSTS];
+	bool good = true;
+
+	for (unsigned i = 0; good && i < server->address.hosts; i++) {
+		sql.used = 0;
+		bytes_printf(&sql, "SELECT if(count() = 3 AND min(total_replicas) > 0 AND "
+			     "max(total_replicas) <= %u, anyIf(replica_name, table = "
+			     "'events_rows'), '') FROM system.replicas WHERE database = '%s' AND "
+			     "table IN ('voided', 'events_rows', '%s')", server->address.hosts,
+			     server->address.database, logs_table(link));
+		good = ask_line(link, &sql);
+		name[i] = good ? hash_bytes(HASH_BEGIN, server->answer.at, server->answer.used) : 0;
+		for (unsigned before = 0; before < i; before++)
+			good = good && name[before] != name[i];
+		server_next_host(server);
+	}
+	bytes_free(&sql);
+	return good;
+}
+
+/* Returns whether the hosts of the URL are all replicas of the database. */
+static bool has_all_replicas(struct link *link)
+{
+	const unsigned hosts = link->server.address.hosts;
+	const int64_t now_ns = until_now_ns(),
+		      known_ns = link->has_all_replicas ? ALL_REPLICAS_NS : FEW_REPLICAS_NS;
+
+	if (!link->has_replicas[link->server.host])
+		return hosts == 1;
+	if (!link->replicas_ns || now_ns - link->replicas_ns > known_ns) {
+		link->has_all_replicas = find_replicas(link);
+		link->replicas_ns = now_ns;
+	}
+	return link->has_all_replicas;
+}
+
+bool link_is_nowhere(struct link *link, const char *sql)
+{
+	struct server *server = &link->server;
+	const unsigned host = server->host, timeout_s = server->timeout_s;
+	bool is_nowhere = link_prepare(link) == SERVER_OK;
+
+	if (!timeout_s || timeout_s > OTHERS_S)
+		server->timeout_s = OTHERS_S;
+	is_nowhere = is_nowhere && has_all_replicas(link);
+	for (unsigned i = 0; is_nowhere && i < server->address.hosts; i++) {
+		is_nowhere = server_request(server, sql, NULL, 65536) == SERVER_OK &&
+			     !strcmp(server->answer.at, "0\n");
+		server_next_host(server);
+	}
+	server->host = host;
+	server->timeout_s = timeout_s;
+	return is_nowhere;
+}
+
 /* ------------------------------------------------------------------ attempts */
 
 /* Appends the SELECT for the number of rows that a table has of an attempt. */
@@ -634,8 +771,7 @@ enum server_result link_find_attempt(struct link *link, const char *table, uint6
 
 	put_attempt_sql(table, source, attempt, &sql);
 	bytes_add(&sql, "", 1);
-	result = sql.failed ? lack_memory(link)
-			    : server_request(&link->server, sql.at, NULL, 65536);
+	result = sql.failed ? lack_memory(link) : request_patiently(link, sql.at, NULL, 65536);
 	note_missing(link, result);
 	if (result == SERVER_OK && !is_count(answer))
 		result = server_foreign(&link->server, sql.at);

@@ -34,12 +34,36 @@ void ship_pause(int64_t ns)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/*
+ * Returns whether two reasons differ at most in numbers behind the address of the server. If a disk
+ * is full, for example, each answer of the server has another number of a temporary file.
+ */
+static bool is_same_reason(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+	const char *address = strstr(a, ": ");
+	const size_t len = address ? (size_t)(address - a) : 0;
+
+	if (strncmp(a, b, len) != 0)
+		return false;
+	a += len;
+	b += len;
+	for (;;) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (!*a || *a != *b)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
 static void say_reason(struct retry *retry, const char *reason, int64_t now_ns)
 {
 	struct retry_reason *printed = NULL;
 
 	for (size_t i = 0; i < RETRY_REASONS && !printed; i++)
-		if (!strcmp(retry->reason[i].text, reason))
+		if (*retry->reason[i].text && is_same_reason(retry->reason[i].text, reason))
 			printed = &retry->reason[i];
 	if (printed && now_ns - printed->printed_ns < SAY_AGAIN_NS)
 		return;

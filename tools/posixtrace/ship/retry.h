@@ -49,8 +49,9 @@ void retry_succeeded(struct retry *retry);
 void retry_failed(struct retry *retry, const char *reason);
 /*
  * Must be called after a failure. Prints a new reason immediately, and the same reason once a
- * minute. Waits for at least least_ns. Returns false if the request must not be repeated, because
- * it was refused, because of a signal, or because give_up_ns are over.
+ * minute. Reasons that differ only in numbers behind the address are the same. Waits for at least
+ * least_ns. Returns false if the request must not be repeated, because it was refused, because of a
+ * signal, or because give_up_ns are over.
  */
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns);
 

@@ -810,6 +810,7 @@ static int ship_run(int argc, char **argv)
 	}
 	status = run_ship(&link, argv + optind, argc - optind);
 	free(link.checked);
+	free(link.field);
 	server_free(&link.server);
 	return status;
 }

@@ -62,7 +62,28 @@ struct link {
 		bool is_whole; /* the database has each event that the position counts */
 	} *checked;
 	size_t checks;
+	/*
+	 * when the replicas of the database were last compared with the hosts of the URL, 0: never;
+	 * whether each replica is one of these hosts
+	 */
+	int64_t replicas_ns;
+	bool has_all_replicas;
+	/* the fields that fields.c has found; "made" + 1 at that time, or 0; and the time */
+	struct fleet_field *field;
+	size_t fields;
+	unsigned fields_made;
+	int64_t fields_ns;
 	struct retry retry;
+	/*
+	 * for each host: its requests may take the time limit times two to the power of
+	 * "doublings"; the time when it last had no answer in time, or 0
+	 */
+	struct link_patience {
+		unsigned doublings;
+		int64_t late_ns;
+	} patience[ADDRESS_HOSTS];
+	/* "made" + 1 when INSERTs last found that a table has other columns; 0: they have not */
+	unsigned misfit_made;
 	/*
 	 * if INSERTs of the present rows have failed: the pause after the last one, and the time of
 	 * the first one; 0: none
@@ -116,6 +137,14 @@ bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_c
 bool link_query_synced(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /* Like link_query_bytes(), for "SELECT toString(count()) ...", and stores the number. */
 bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count);
+
+/*
+ * Sends a "SELECT toString(count() ...) ..." once to each host. Returns whether all replicas of the
+ * database have answered 0. The result is false if a host does not answer now, or if the database
+ * may have a replica that the URL lacks. A row is on the replica that has confirmed it, so if the
+ * result is true, no replica has confirmed a row that fulfils the condition.
+ */
+bool link_is_nowhere(struct link *link, const char *sql);
 
 /*
  * link_void() voids an attempt, so that its rows do not count, even if they arrive later.

@@ -224,6 +224,25 @@ static bool void_rows(struct shipment *shipment, const char *table, const char *
 	return good;
 }
 
+/* Returns the condition, before "AND", for the rows of other tables by which a summary is found. */
+static const char *logs_condition(enum fleet_layout layout)
+{
+	static char number[32];
+
+	if (!fleet_is_shared(QUERY_LOGS, layout))
+		return "";
+	if (layout != FLEET_COMPACT)
+		return "row_table = 'logs' AND ";
+	snprintf(number, sizeof(number), "row_table = %d AND ", QUERY_LOGS);
+	return number;
+}
+
+/* Returns the name of the table that has these rows. */
+static const char *logs_table(enum fleet_layout layout)
+{
+	return fleet_is_shared(QUERY_LOGS, layout) ? fleet_summary_table(layout) : "logs_rows";
+}
+
 /*
  * Voids all summaries of this log that the database has. If tables were made again while a summary
  * was sent, the table of logs lacks its attempt. So the attempt of the position is voided as well.
@@ -231,17 +250,31 @@ static bool void_rows(struct shipment *shipment, const char *table, const char *
 static bool void_summaries(struct shipment *shipment)
 {
 	const struct position *position = &shipment->position;
-
 	const enum fleet_layout layout = shipment->link->layout;
-	char condition[32];
 
-	snprintf(condition, sizeof(condition), "row_table = %d AND ", QUERY_LOGS);
-	return (fleet_is_shared(QUERY_LOGS, layout)
-			? void_rows(shipment, fleet_summary_table(layout),
-				    layout == FLEET_COMPACT ? condition
-							    : "row_table = 'logs' AND ")
-			: void_rows(shipment, "logs_rows", "")) &&
+	return void_rows(shipment, logs_table(layout), logs_condition(layout)) &&
 	       (!position->summary || link_void(shipment->link, position->summary));
+}
+
+/*
+ * Returns whether no replica has confirmed a row of the log. Most logs without a position are new,
+ * so they need no link_sync(). The server executes this request only when the replica has no other
+ * work, so logs that begin at the same time on many hosts would wait for each other.
+ */
+static bool is_nowhere(struct shipment *shipment)
+{
+	const enum fleet_layout layout = shipment->link->layout;
+	struct bytes sql = { .at = NULL };
+	bool good;
+
+	bytes_printf(&sql, "SELECT toString(count() + (SELECT count() FROM %s WHERE %srow_source = "
+		     "%" PRIu64 ")) FROM events_rows WHERE row_source = %" PRIu64,
+		     logs_table(layout), logs_condition(layout), shipment->source,
+		     shipment->source);
+	bytes_add(&sql, "", 1);
+	good = !sql.failed && link_is_nowhere(shipment->link, sql.at);
+	bytes_free(&sql);
+	return good;
 }
 
 /*
@@ -308,9 +341,14 @@ static bool find_position(struct shipment *shipment)
 {
 	struct link *link = shipment->link;
 	struct position *position = &shipment->position;
-	uint64_t rows, next, tables;
-	unsigned made;
+	uint64_t rows, next, tables = link->tables;
+	unsigned made = link->made;
 
+	if (position->is_new && is_nowhere(shipment)) {
+		position->tables = tables;
+		return position_save(position) &&
+		       (link->made != made || link_note_checked(link, shipment->source, true));
+	}
 	if (!count_events(shipment, true, &rows, &next))
 		return false;
 	/* The requests below may find that the tables were made again after the count. */
