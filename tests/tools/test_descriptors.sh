@@ -15,6 +15,8 @@ type net.socket fd fd; errno error; s32 domain; x32 type; fd other
 type net.bind fd fd; errno error; str address
 type net.connect fd fd; errno error; str address
 type net.accept fd fd; errno error; fd accepted; str address
+type io.mq_open errno error; fd fd; x32 flags; str name
+type io.mq_close errno error; fd fd
 type process.child s32 pid; s32 parent
 type process.start s32 pid; s32 parent; str program
 io.open 1 1 1000 3 0 -100 0 /etc/hosts
@@ -37,12 +39,17 @@ io.read 1 1 1016 13 0
 net.socket 1 1 1017 14 0 2 1 -1
 net.connect 1 1 1018 14 115 10.0.0.1:80
 io.read 1 1 1019 14 0
+io.mq_open 1 1 1019 0 15 0 /jobs
+io.read 1 1 1020 15 0
 process.child 2 2 1020 2 1
 io.read 2 2 1021 9 0
 io.read 2 2 1022 7 0
 process.start 2 2 1023 2 1 prog
 io.read 2 2 1024 7 0
 io.read 2 2 1025 9 0
+io.read 2 2 1025 15 0
+io.mq_close 1 1 1025 0 15
+io.read 1 1 1026 15 9
 io.read 1 1 1026 7 0
 io.read 2 2 1027 99 0
 EOF
@@ -55,10 +62,13 @@ cat >"$tmp/expected" <<'EOF'
 11 <pipe>
 13 <tcp 127.0.0.1:80 <- 127.0.0.1:4711>
 14 <tcp -> 10.0.0.1:80>
+15 <mq:/jobs>
 9 </etc/hosts>
 7 <dir/sub/file>
 7
 9 </etc/hosts>
+15
+15
 7 <dir/sub/file>
 99
 EOF

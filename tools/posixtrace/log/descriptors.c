@@ -154,10 +154,13 @@ static bool is_type(const struct seen *seen, const char *type)
 	return !strcmp(seen->type, type);
 }
 
+/* mq_open() and shm_open() set O_CLOEXEC without a request, so their flags do not show it. */
 static bool closes_at_exec(const struct seen *seen)
 {
 	char mode[NAME_BYTES];
 
+	if (is_type(seen, "io.mq_open") || is_type(seen, "io.shm_open"))
+		return true;
 	descriptors_text(seen, "mode", mode);
 	return descriptors_number(seen, "flags", 0) & CLOEXEC || strchr(mode, 'e');
 }
@@ -483,6 +486,7 @@ static const struct {
 	{ "io.close_range", note_close_range, { NULL } }, { "io.shm_open", note_other, { "fd" } },
 	{ "io.uring_init", note_other, { "fd" } }, { "io.uring_exit", note_close, { NULL } },
 	{ "io.openpty", note_other, { "fd", "slave" } },
+	{ "io.mq_open", note_other, { "fd" } }, { "io.mq_close", note_close, { NULL } },
 	{ "file.fanotify_init", note_other, { "fd" } }, { "file.fsopen", note_other, { "fd" } },
 	{ "process.pidfd_open", note_other, { "fd" } },
 	{ "process.pidfd_getfd", note_other, { "fd" } },
