@@ -20,6 +20,7 @@
 #		  without it, and SECONDS_ 180. The test prints the times that events need, and the processor
 #		  time and the bytes of an event.
 #	RECORD    seconds of each recording, 60 without it; a host begins a log so often, divided by RATES
+#	SPREAD    seconds in which the first logs of the hosts begin; without it, the duration of a log
 #	EVERY     seconds, 60 without it
 #	SYMBOLS   1: the shippers look for functions and lines, too. Each host has a processor for this, but
 #		  here all shippers share the processors of the servers.

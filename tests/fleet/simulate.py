@@ -6,7 +6,7 @@ simulate.py FOLDER HOSTS SECONDS FACTOR SHIPPERS URL,URL NAME=PID... -- SHIP... 
 This one process holds all hosts. A host repeats one of the recordings LOG. Each repetition is a log of its own,
 as if the host rotated its logs: a copy with another UUID and the name hostN. The process appends a block to the
 log when its last event would have occurred: FACTOR times as fast as in the recording. The first logs begin spread
-over the duration of their recording, and after SECONDS no further log begins.
+over the duration of their recording, or over SPREAD seconds of the environment. After SECONDS no further log begins.
 
 SHIPPERS processes SHIP ship the folders FOLDER/1, FOLDER/2 and so on, with the positions in FOLDER/state.
 The position of a log says when the server has confirmed a block. The processor time of the processes
@@ -174,12 +174,12 @@ def used():
 
 
 recordings = [Recording(path) for path in paths]
-longest = max(r.seconds for r in recordings)
+longest = min(max(r.seconds for r in recordings), float(os.environ.get("SPREAD") or "inf"))
 random.seed(1)
 state, logs, queue = State(), {}, []
 for host in range(hosts):
     recording = recordings[host % len(recordings)]
-    queue.append((recording.seconds * random.random(), host, 0, None))
+    queue.append((min(recording.seconds, longest) * random.random(), host, 0, None))
     os.makedirs(os.path.join(folder, str(host % shippers + 1)), exist_ok=True)
 heapq.heapify(queue)
 os.makedirs(os.path.join(folder, "state"), exist_ok=True)
