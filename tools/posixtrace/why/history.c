@@ -741,7 +741,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 			  classify_has(type, event, plan->result);
 	call.is_try = call.cause == CAUSE_POLL && plan->other >= 0 &&
 		      !classify_number(type, event, plan->other);
-	if (plan->cause == CAUSE_POLL && !call.result && !call.error)
+	/* call.result is the same member: an unknown result must stay 0. */
+	if (plan->cause == CAUSE_POLL && !call.error &&
+	    (call.is_in_vain || call.cause == CAUSE_SLEEP))
 		call.asked_ns = classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
 	owner = fd_owner(history, thread);
