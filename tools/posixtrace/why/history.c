@@ -1322,7 +1322,9 @@ static int find_serial(struct history *history)
 {
 	struct accepts *accepts = calloc(history->threads + 1, sizeof(*accepts));
 
-	for (size_t i = 0; accepts && i < history->calls; i++) {
+	if (!accepts)
+		return ENOMEM;
+	for (size_t i = 0; i < history->calls; i++) {
 		const struct call *call = &history->call[i];
 		struct accepts *of = &accepts[call->thread];
 
@@ -1339,11 +1341,11 @@ static int find_serial(struct history *history)
 			of->is_alone = false;
 		}
 	}
-	for (size_t i = 0; accepts && i < history->threads; i++)
+	for (size_t i = 0; i < history->threads; i++)
 		history->thread[i].is_serial = accepts[i].blocked > accepts[i].count / 2 ||
 					       accepts[i].alone > accepts[i].count / 2;
 	free(accepts);
-	return accepts ? 0 : ENOMEM;
+	return 0;
 }
 
 /*
