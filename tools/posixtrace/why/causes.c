@@ -666,7 +666,7 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 	if (!part)
 		return to_ns;
 	if (is_new) {
-		/* The log has no events of the queue. */
+		/* The log does not show which piece of work the worker took. */
 		part->is_guess = true;
 		caller_text(division, queued.idle, caller, sizeof(caller));
 		if (!*caller) {
@@ -677,7 +677,7 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 		division_label(division, part, "%sin a queue, because %s busy (the %s%s)",
 			       queued.is_certain ? "" : "probably ",
 			       queued.workers == 1 ? "its worker was" : workers,
-			       pools_members(history, queued.worker), caller);
+			       pools_members(history, queued.worker, queued.workers), caller);
 	}
 	division_add(division, part, from_ns, to_ns);
 	add_thread_part(division, division_index(division, part), "taken later by", queued.worker,

@@ -884,11 +884,13 @@ const struct call *pools_idle(const struct history *history, uint32_t worker)
 	return place ? place->idle : NULL;
 }
 
-const char *pools_members(const struct history *history, uint32_t worker)
+const char *pools_members(const struct history *history, uint32_t worker, unsigned workers)
 {
-	static const char *const members[2][2] = {
-		{ "threads that wait for work", "processes that wait for work" },
-		{ "threads that accept connections", "processes that accept connections" },
+	static const char *const members[2][2][2] = {
+		{ { "thread that waits for work", "threads that wait for work" },
+		  { "process that waits for work", "processes that wait for work" } },
+		{ { "thread that accepts connections", "threads that accept connections" },
+		  { "process that accepts connections", "processes that accept connections" } },
 	};
 	const struct place *place = pool_of(history, worker);
 	bool has_processes = false;
@@ -896,7 +898,7 @@ const char *pools_members(const struct history *history, uint32_t worker)
 	for (size_t i = 1; place && i < place->workers; i++)
 		has_processes |= !lives_same(history, place->worker[0].thread,
 					     place->worker[i].thread);
-	return members[place && place->queue.kind == QUEUE_CLIENTS][has_processes];
+	return members[place && place->queue.kind == QUEUE_CLIENTS][has_processes][workers != 1];
 }
 
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size)

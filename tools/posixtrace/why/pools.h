@@ -70,9 +70,9 @@ const struct call *pools_idle(const struct history *history, uint32_t worker);
 
 /*
  * Returns what the workers of the pool of a thread are, such as "threads that wait for work", to be
- * followed by the place of pools_idle().
+ * followed by the place of pools_idle(). "workers" is the number of them that the text is about.
  */
-const char *pools_members(const struct history *history, uint32_t worker);
+const char *pools_members(const struct history *history, uint32_t worker, unsigned workers);
 
 /* Stores the workers of the pool of a thread, at most size of them, and returns their number. */
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size);

@@ -798,7 +798,7 @@ static int put_workers(const struct page *page, const struct window *window,
 	symbols_place(page->why->log.trid, history->thread[busy->idle->thread].pid,
 		      busy->idle->address, busy->idle->end_ns, false, place, sizeof(place));
 	out_printf(page->out, "Workers: all %u %s", busy->workers,
-		   pools_members(history, groups->worker));
+		   pools_members(history, groups->worker, busy->workers));
 	out_str(page->out, *place ? " in " : "");
 	put_label(page->out, place);
 	out_printf(page->out, " were busy for %.1f %% of %s",
