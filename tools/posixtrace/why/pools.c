@@ -72,6 +72,8 @@ struct pools {
 	struct table of_place;
 	uint32_t *of_thread;     /* for each thread: the index of its pool + 1; 0: none */
 	size_t threads;
+	uint32_t *open;          /* the threads that may wait in a call after their last event */
+	size_t opens;
 	struct table of_key;     /* has the first place of each queue */
 };
 
@@ -294,6 +296,23 @@ static void choose_places(struct pools *pools)
 	}
 }
 
+/*
+ * Collects the threads that did not record their end. Most of the ended threads of a long log are
+ * not among them, so that has_unknown() need not examine all threads for each wait. Returns false
+ * if memory is lacking.
+ */
+static bool collect_open(const struct history *history, struct pools *pools)
+{
+	for (uint32_t i = 0; i < history->threads; i++) {
+		if (!history->thread[i].last_call || history_ended_itself(&history->thread[i]))
+			continue;
+		if (!vec_grow(&pools->open, pools->opens, 1))
+			return false;
+		pools->open[pools->opens++] = i;
+	}
+	return true;
+}
+
 int pools_collect(struct history *history)
 {
 	struct pools *pools = calloc(1, sizeof(*pools));
@@ -303,7 +322,7 @@ int pools_collect(struct history *history)
 	if (good) {
 		pools->threads = history->threads;
 		pools->of_thread = calloc(history->threads + 1, sizeof(*pools->of_thread));
-		good = pools->of_thread != NULL;
+		good = pools->of_thread != NULL && collect_open(history, pools);
 	}
 	for (size_t i = 0; good && i < history->calls; i++) {
 		const struct call *call = &history->call[i];
@@ -335,6 +354,7 @@ void pools_fini(struct history *history)
 	}
 	free(pools->place);
 	free(pools->of_thread);
+	free(pools->open);
 	table_fini(&pools->of_place);
 	table_fini(&pools->of_key);
 	free(pools);
@@ -551,6 +571,17 @@ static bool takes_next(const struct idle_walk *walk, size_t piece)
 }
 
 /*
+ * Returns whether a thread may live at a time after its last event. The exit of another thread, or
+ * a signal, may have ended its process.
+ */
+static bool may_live(const struct history *history, const struct history_thread *thread,
+		     int64_t time_ns)
+{
+	return thread->last_call && !history_ended_itself(thread) &&
+	       lives_has(history, thread->pid, thread->last_call_ns, time_ns);
+}
+
+/*
  * Stores the next time without work, as a part of the time of the walk. Returns false at the end. A
  * wait for a lock directly before the worker takes work counts, because then the worker is free.
  * The time after the last event of a worker that has not ended counts, too: it may wait for work in
@@ -575,7 +606,7 @@ static bool idle_next(struct idle_walk *walk, int64_t *begin_ns, int64_t *end_ns
 		*end_ns = piece->end_ns < walk->to_ns ? piece->end_ns : walk->to_ns;
 		return true;
 	}
-	if (walk->has_ended || !thread->last_call || history_ended_itself(thread))
+	if (walk->has_ended || !may_live(history, thread, walk->to_ns))
 		return false;
 	walk->has_ended = true;
 	if (thread->pieces && history->piece[walk->end - 1].end_ns > last_ns)
@@ -703,16 +734,17 @@ static bool has_unknown(const struct history *history, const struct place *place
 			int64_t to_ns, uint64_t *steps)
 {
 	const struct history_thread *one = &history->thread[place->idle->thread];
+	const struct pools *pools = history->pools;
 
-	*steps += history->threads;
-	for (uint32_t i = 0; i < history->threads; i++) {
+	*steps += pools->opens;
+	for (size_t k = 0; k < pools->opens; k++) {
+		const uint32_t i = pools->open[k];
 		const struct history_thread *thread = &history->thread[i];
 		const bool is_near = lives_same(history, i, place->idle->thread) ||
 				     (place->queue.kind != QUEUE_MEMORY && one->parent > 0 &&
 				      thread->parent == one->parent);
 
-		if (is_near && thread->first_ns < to_ns && thread->last_call &&
-		    !history_ended_itself(thread) &&
+		if (is_near && thread->first_ns < to_ns && may_live(history, thread, from_ns) &&
 		    history_piece_at(history, thread, from_ns) == thread->piece + thread->pieces &&
 		    thread->last_call_ns <= from_ns && !find_worker(place, i))
 			return true;
@@ -748,7 +780,7 @@ static unsigned busy_workers(const struct history *history, const struct place *
 		const struct history_thread *thread = &history->thread[worker->thread];
 
 		if (thread->first_ns > from_ns ||
-		    (thread->last_ns < to_ns && history_ended_itself(thread)))
+		    (thread->last_ns < to_ns && !may_live(history, thread, to_ns)))
 			continue;
 		if (idle_ns(history, place, worker, from_ns, to_ns, steps) >
 		    ((uint64_t)to_ns - (uint64_t)from_ns) / IDLE_PART)
