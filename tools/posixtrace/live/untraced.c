@@ -221,17 +221,26 @@ void untraced_say_children(const struct rotation *logs)
 
 /*
  * Returns whether the file is a program of Go. The path may come from a traced process, so it may
- * name anything: a FIFO must not block this process.
+ * name anything. The file is opened by O_PATH first, because open(2) of a device may have effects:
+ * a watchdog would begin to run.
  */
 static bool is_go_file(const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const int found = open(path, O_PATH | O_CLOEXEC);
+	char name[40];
 	struct stat st;
 	bool is_go;
+	int fd = -1;
 
-	is_go = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && binary_made_by_go(fd);
+	if (found >= 0 && !fstat(found, &st) && S_ISREG(st.st_mode)) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	is_go = fd >= 0 && binary_made_by_go(fd);
 	if (fd >= 0)
 		close(fd);
+	if (found >= 0)
+		close(found);
 	return is_go;
 }
 
