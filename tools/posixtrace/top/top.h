@@ -110,8 +110,10 @@ struct top_states {
 		unsigned long long later; /* start of the later process, 0: there is none */
 		bool has_counted;         /* "events" is a count from the time of this process */
 		uint64_t events;          /* of all processes that had the number */
+		unsigned look;            /* the last look that has examined the child */
 	} *child;
 	size_t children;
+	unsigned looks;
 };
 
 /*

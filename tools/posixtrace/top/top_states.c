@@ -161,14 +161,16 @@ static uint64_t events_of(const struct top *top, pid_t pid)
 static bool is_later_child(struct top_child *child, const struct top *top,
 			   unsigned long long start)
 {
-	const uint64_t events = events_of(top, child->pid);
-	const bool has_recorded = child->has_counted && events > child->events;
+	bool has_recorded;
+	uint64_t events;
 
 	if (!start || start != child->later) {
 		child->later = start;
 		child->has_counted = false;
 		return false;
 	}
+	events = events_of(top, child->pid);
+	has_recorded = child->has_counted && events > child->events;
 	child->events = events;
 	child->has_counted = true;
 	return has_recorded;
@@ -176,14 +178,19 @@ static bool is_later_child(struct top_child *child, const struct top *top,
 
 /*
  * Returns whether the number belongs to a child that recorded events. The first look at a child
- * notes when the process began. Without memory for that, the child counts as ended.
+ * notes when the process began. Without memory for that, the child counts as ended. Each look
+ * examines a child once, although the function is called for each of its threads: is_later_child()
+ * compares looks.
  */
 static bool is_child(struct top_states *states, const struct top *top, pid_t pid)
 {
-	struct procfile_stat stat;
-	const unsigned long long start = procfile_stat(pid, &stat) ? stat.start : 0;
 	struct top_child *child = find_child(states, pid);
+	struct procfile_stat stat;
+	unsigned long long start;
 
+	if (child && child->look == states->looks)
+		return child->start != 0;
+	start = procfile_stat(pid, &stat) ? stat.start : 0;
 	if (!child) {
 		if (!vec_grow(&states->child, states->children, 1))
 			return false;
@@ -192,6 +199,7 @@ static bool is_child(struct top_states *states, const struct top *top, pid_t pid
 	} else if (child->start != start || !start) {
 		child->start = is_later_child(child, top, start) ? start : 0;
 	}
+	child->look = states->looks;
 	return child->start != 0;
 }
 
@@ -200,6 +208,7 @@ void top_states_look(struct top_states *states, pid_t pid, const struct top *top
 	struct top_states next = { .state = NULL };
 	const bool is_near = procfile_same_ids(pid, getpid());
 
+	states->looks++;
 	add_process(&next, states, pid, is_near ? pid : procfile_inner_id(pid, pid));
 	/*
 	 * The numbers of the children come from their events. If the process is in another
