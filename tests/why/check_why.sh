@@ -200,6 +200,11 @@ ${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o groups "$source/groups.c" |
 # The python3 of the PATH may be a script, or in a folder of root.
 python=$(python3 -c 'import sys; print(sys.executable)')
 $by_user test -x "$python" || python=/usr/bin/python3
+# first_lines: the lines of the page that should name the cause.
+first_lines() {
+	sed -n 1,3p page >lines
+	! grep -q '^Cause: .*ready to run, but without a CPU' lines || cp page lines
+}
 # group NAME COMMAND TEXT...: the first lines have each text. If a text begins with !, the page lacks it.
 group() {
 	name=$1 command=$2
@@ -208,8 +213,7 @@ group() {
 		# shellcheck disable=SC2086 # the words of the command
 		recorded -q --force --trace default,lock-hold -o $name.ptl $command <&9
 		"$posixtrace" why $name.ptl >page
-		sed -n 1,3p page >lines
-		! grep -q '^Cause: .*ready to run, but without a CPU' lines || cp page lines
+		first_lines
 		for text; do
 			case $text in
 			!*) check "$name, $way: the page lacks: ${text#!}" test -z "$(grep -e "${text#!}" page)" ;;
@@ -227,7 +231,8 @@ group pool-pipe './groups pool-pipe' "$workers" "$taken"
 for name in server-accept server-poll; do
 	group $name "./groups $name" 'meanwhile all 2 workers were busy'
 	"$posixtrace" why --thread "$("$posixtrace" dump -e process.start $name.ptl | awk '{ print $3; exit }')" \
-		$name.ptl | sed -n 1,3p >lines
+		$name.ptl >page
+	first_lines
 	for text in "$workers (the processes that accept connections in serve_clients" \
 		'taken later by thread [0-9]* of process [0-9]*[^>]* -> sleeping: usleep() in work_slowly'; do
 		check "$name: the answer of the client has: $text" grep -q -e "$text" lines
