@@ -71,7 +71,7 @@ void etw_spans_free(struct etw_spans *spans)
 }
 
 /*
- * The END for such a START is ignored, or it ends an older span with the same key.
+ * If a START began no span, its END is ignored, or it ends an older span with the same key.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
