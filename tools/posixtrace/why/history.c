@@ -1306,17 +1306,19 @@ static void add_connecting(struct history *history)
 struct accepts {
 	size_t count;
 	size_t blocked;   /* calls in which the thread was blocked */
-	size_t alone;     /* connections that the thread used before its next poll or accept */
+	size_t alone;     /* connections that it read and wrote before its next poll or accept */
 	uint64_t fd;      /* the last connection */
 	bool is_alone;    /* the thread has not polled since the last accept */
+	bool has_read;    /* a request from the last connection */
 };
 
 /*
  * Sets is_serial of each thread that serves one client after the other: it finishes the work for a
  * client before it accepts the next one. Such a thread was blocked in most of its calls of
- * accept(), or, if clients always waited for it, used most connections without a poll before. A
- * server that serves several clients at a time does not block in accept(), because its clients
- * would wait meanwhile, and it polls for the requests of its clients.
+ * accept(), or, if clients always waited for it, read and answered most requests before its next
+ * poll. A server that serves several clients at a time does not block in accept(), because its
+ * clients would wait meanwhile, and it polls for the requests of its clients. It may greet a new
+ * client before, which is no answer.
  */
 static int find_serial(struct history *history)
 {
@@ -1333,10 +1335,15 @@ static int find_serial(struct history *history)
 			of->blocked += history_was_blocked(history, call);
 			of->fd = call->accepted;
 			of->is_alone = true;
+			of->has_read = false;
 		} else if (call->cause == CAUSE_POLL) {
 			of->is_alone = false;
-		} else if (of->is_alone && call->fd_kind == FD_CLIENT && call->key == of->fd &&
-			   call->cause == CAUSE_WRITE && !call->error) {
+		} else if (!of->is_alone || call->fd_kind != FD_CLIENT || call->key != of->fd ||
+			   call->error) {
+			continue;
+		} else if (call->cause == CAUSE_READ && !call->is_empty) {
+			of->has_read = true;
+		} else if (call->cause == CAUSE_WRITE && of->has_read) {
 			of->alone++;
 			of->is_alone = false;
 		}
