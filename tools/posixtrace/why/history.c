@@ -20,7 +20,6 @@
 #include "log/field.h"
 #include "log/losses.h"
 #include "log/program.h"
-#include "log/thread_name.h"
 #include "why/answers.h"
 #include "why/classify.h"
 #include "why/connections.h"
@@ -197,8 +196,9 @@ static void end_names(struct history *history)
 	for (size_t i = 0; i < history->threads; i++) {
 		struct history_thread *thread = &history->thread[i];
 
-		if (!*thread->name && thread_name_find(history->log->trid, thread->pid,
-						       thread->pthread, thread->last_ns, &object))
+		if (!*thread->name &&
+		    thread_name_find(history->log->trid, thread->pid, thread->pthread,
+				     thread_life_name_ns(&thread->lived, thread->last_ns), &object))
 			set_name(thread, object.name);
 	}
 }
@@ -965,6 +965,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	 * thread itself recorded. So last_call shows whether this is its first event.
 	 */
 	is_first = !thread->last_call;
+	thread_life_event(&thread->lived, type->name, event->time_ns);
 	if (thread->vchild || plan->kind == PLAN_PARENT)
 		note_vchild(thread, type, event);
 	switch (plan->kind) {

@@ -17,6 +17,7 @@
 #include "choose/reading.h"
 #include "log/program.h"
 #include "log/stacks.h"
+#include "log/thread_name.h"
 #include "spans/holds.h"
 
 #define HISTORY_CALLS   (UINT32_C(1) << 25)
@@ -242,6 +243,7 @@ struct history_thread {
 	 */
 	pid_t vchild;
 	uint32_t life;         /* of the process, see why/lives.h */
+	struct thread_life lived;
 	uint64_t pthread;
 	bool has_own_pthread;  /* pthread is from an event that the program recorded itself */
 	int64_t first_ns, last_ns;
