@@ -14,6 +14,7 @@ NAME=PID is that between two moments: when all hosts have a log, and SECONDS aft
 
 The file FOLDER/summary gets the numbers of logs, of events, and of the least and the most events of a host.
 """
+import atexit
 import hashlib
 import heapq
 import os
@@ -190,12 +191,18 @@ for path, recording in zip(paths, recordings):
 processes = []
 
 
-def end(*_):
+def kill_shippers():
+    """No shipper remains, also after an exception: it would try to reach its servers for ever."""
     for process in processes:
-        process.kill()
+        if process.poll() is None:
+            process.kill()
+
+
+def end(*_):
     sys.exit(1)
 
 
+atexit.register(kill_shippers)
 signal.signal(signal.SIGTERM, end)
 for number in range(shippers):
     with open(os.path.join(folder, "out.%d" % number), "w") as out, open(os.path.join(folder, "err"), "a") as err:
@@ -260,7 +267,12 @@ with open(os.path.join(folder, "summary"), "w") as file:
     file.write("%d %d %d %d\n" % (len(logs), sum(of_host), min(of_host), max(of_host)))
 print("%d hosts, %d logs, %d events, FACTOR %g: the last event was there %.0f s after it was in its log" % (
     hosts, len(logs), sum(of_host), factor, max(lag for _, lag in state.lags[-hosts:])))
-if len(window) == 2:
+lags = []
+if len(window) == 2 and window[0][2] < window[1][2]:
+    lags = sorted(lag for released, lag in state.lags if window[0][0] <= released < window[1][0])
+if not lags:
+    print("nothing was measured while all hosts had a log: SECONDS_ is too short")
+else:
     first, last = window
     wall = last[0] - first[0]
     rate, inserts = (last[2] - first[2]) / wall, (last[4] - first[4]) / wall
@@ -270,7 +282,6 @@ if len(window) == 2:
         cores = (last[1][name] - first[1].get(name, 0)) / wall
         print("processor time, %s: %.2f cores, %.2f us an event, %.1f ms an INSERT" % (
             name, cores, cores / rate * 1e6, cores / max(inserts, 0.001) * 1e3))
-    lags = sorted(lag for released, lag in state.lags if first[0] <= released < last[0])
     print("from the end of a block to its confirmation: median %.1f s, 90 %% %.1f s, 99 %% %.1f s, most %.1f s, of %d blocks" % (
         lags[len(lags) // 2], lags[len(lags) * 9 // 10], lags[len(lags) * 99 // 100], lags[-1], len(lags)))
 print("behind at most: %d events of all hosts; a replica behind the other: %d events; parts of events_rows: %d" % (
