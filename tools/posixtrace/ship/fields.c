@@ -252,13 +252,14 @@ static bool name_columns(const struct listed *list, struct sqlfields *columns)
 /*
  * Makes a new view and exchanges the names of the two views in one statement, so that a view always
  * exists. If this fails, the shipment does not fail, because rows do not depend on the view. The
- * next attempt is made when another new field occurs.
+ * next look at a log with events then makes the next attempt. Returns whether the view was made.
  */
-static void replace_view(struct link *link, const struct listed *list, bool exists)
+static bool replace_view(struct link *link, const struct listed *list, bool exists)
 {
 	unsigned long long number = link_attempt();
 	struct bytes sql = { .at = NULL };
 	struct sqlfields columns;
+	bool is_made = false;
 
 	if (name_columns(list, &columns)) {
 		bytes_printf(&sql, "CREATE VIEW events_%llu AS ", number);
@@ -276,7 +277,8 @@ static void replace_view(struct link *link, const struct listed *list, bool exis
 		else
 			bytes_printf(&sql, "RENAME TABLE events_%llu TO events", number);
 		bytes_add(&sql, "", 1);
-		exists = link_try(link, sql.at, NULL, 65536) == SERVER_OK ? exists : false;
+		is_made = link_try(link, sql.at, NULL, 65536) == SERVER_OK;
+		exists = exists && is_made;
 		sql.used = 0;
 		bytes_printf(&sql, "DROP TABLE IF EXISTS %s_%llu", exists ? "old" : "events",
 			     number);
@@ -284,6 +286,7 @@ static void replace_view(struct link *link, const struct listed *list, bool exis
 		link_try(link, sql.at, NULL, 65536);
 	}
 	bytes_free(&sql);
+	return is_made;
 }
 
 /* Returns whether two lists are equal. Both are in the order in which the database sends them. */
@@ -314,16 +317,18 @@ static long columns_of_view(const struct listed *list)
 /*
  * Makes the view again until it has all fields. At the same time, another shipper may replace the
  * view by a view with fewer fields. So the function reads the list again after it has made the
- * view. If the list has changed, the function makes the view once more.
+ * view. If the list has changed, the function makes the view once more. *is_made becomes whether
+ * the view has all fields.
  */
-static bool update_view(struct link *link, struct listed *list, bool has_changed)
+static bool update_view(struct link *link, struct listed *list, bool has_changed, bool *is_made)
 {
 	struct listed again = { NULL, 0 };
 	long columns = count_columns(link);
 	bool good = columns >= 0;
 
+	*is_made = good;
 	while (good && (has_changed || columns < columns_of_view(list))) {
-		replace_view(link, list, columns > 0);
+		*is_made = replace_view(link, list, columns > 0);
 		columns = columns_of_view(list);
 		good = fetch_list(link, &again);
 		has_changed = good && !is_same(&again, list);
@@ -356,7 +361,7 @@ bool fields_register(struct ship_fields *fields, struct link *link)
 	struct listed list = { NULL, 0 };
 	struct bytes sql = { .at = NULL };
 	const unsigned made = link->made;
-	bool good = true, has_changed = false;
+	bool good = true, has_changed = false, is_made = false;
 
 	if (fields->is_new && are_known(fields, link))
 		fields->is_new = false;
@@ -369,9 +374,9 @@ bool fields_register(struct ship_fields *fields, struct link *link)
 		good = link_query_bytes(link, &sql, 65536, NULL) && fetch_list(link, &list);
 	}
 	bytes_free(&sql);
-	good = good && update_view(link, &list, has_changed);
+	good = good && update_view(link, &list, has_changed, &is_made);
 	fields->is_new = !good;
-	if (good) {
+	if (good && is_made) {
 		free(link->field);
 		link->field = list.field;
 		link->fields = list.count;
