@@ -22,18 +22,25 @@
 #include "modules/mapped.h"
 #include "modules/mapped_set.h"
 
-/* The last report of this process. `busy` protects the other members; no thread waits for it. */
+/*
+ * The last report of this process. `busy` protects the other members and `executable`; no thread
+ * waits for it.
+ */
 static ptx_start_data struct {
 	atomic_flag busy;
 	bool had_threads; /* the parent had threads at the fork */
 	bool has_set;
+	bool has_path;    /* `executable` is complete and examined */
 	uint32_t pid;    /* the process that made this report */
 	uint64_t inode;  /* the arena that has the report */
 	/* Used only after ptx_mapped_self() has filled it. */
 	struct ptx_mapped_set set;
 } self = { .busy = ATOMIC_FLAG_INIT };
 
-/* The path of the program; empty: not read yet. */
+/*
+ * The path of the program. While self.has_path is false, it may be any text: a child whose parent
+ * was making its first report at the fork determines the path itself.
+ */
 static ptx_start_zeros char executable[PTX_MAPPING_PATH_BYTES];
 
 /* The receiver of the notes: the arena's list. Its errors are collected. */
@@ -76,7 +83,7 @@ static const struct ptx_mapped_set *last_report(void)
 	return NULL;
 }
 
-/* Returns true if both files are in the same folder. The paths are changed only meanwhile. */
+/* Returns true if both files are in the same folder. At the return, both paths are unchanged. */
 static bool is_same_folder(char *a, char *b)
 {
 	struct stat folder[2];
@@ -121,6 +128,8 @@ static bool find_executable(void)
 	    !ptx_maps_find(&ptx_arena_self.lists->maps, program.id, program.id_bytes, slash + 1,
 			   executable))
 		return false;
+	if (!strcmp(name, executable))
+		return true;
 	strcpy(executed, name);
 	return is_same_folder(executed, executable);
 }
@@ -131,14 +140,14 @@ static bool find_executable(void)
  */
 static const char *mapped_report_executable(bool is_start)
 {
-	ssize_t len = 0;
-
-	if (*executable || (is_start && find_executable()))
+	if (self.has_path)
 		return executable;
-	memset(executable, 0, sizeof executable);
-	len = readlink("/proc/self/exe", executable, sizeof executable - 1);
-	if (len < 0)
-		strcpy(executable, "[program]");
+	if (!is_start || !find_executable()) {
+		memset(executable, 0, sizeof executable);
+		if (readlink("/proc/self/exe", executable, sizeof executable - 1) < 0)
+			strcpy(executable, "[program]");
+	}
+	self.has_path = true;
 	return executable;
 }
 
