@@ -107,7 +107,8 @@ void ptx_family_identify_self(void)
 /*
  * Returns whether this process has the identity `other`. Makes only the system calls that are
  * necessary, and none if the process is quiet. The result is PTX_SAME_UNKNOWN if the values of this
- * process are not known.
+ * process are not known. A child of vfork() in the memory of this process does not store a start
+ * time: /proc would show it the child's own.
  */
 static enum ptx_same compare_self(const struct ptx_identity *other)
 {
@@ -117,7 +118,8 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 	own.inode = load_answer(&self.inode);
 	/* If both inodes are known, they decide. Otherwise the start times are compared. */
 	if (own.inode == 0 || other->inode == 0) {
-		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
+		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 &&
+		    !ptx_is_quiet() && ptx_proc_own() == self.pid)
 			store_answer(&self.start, ptx_identity_start(PTX_PROC_SELF));
 		own.start = load_answer(&self.start);
 	}
