@@ -319,23 +319,27 @@ static bool is_read_only(const struct module *module, uintptr_t page)
 }
 
 /*
- * Tries again to close the page that an earlier walk has left open, if it is a page of this module,
- * which is held. Another module may be at the same address by now. So the page is closed only if it
- * is read-only in this module, too.
+ * Tries again to close the page that an earlier walk has left open, before the walk opens pages of
+ * any module. Another module may be at the same address by now. So the page is closed only if it is
+ * read-only in this module, too. If its module is not loaded any more, the page is forgotten.
  */
-static void close_left_page(const struct module *module)
+static void close_left_page(void)
 {
-	if (has_left_open(module) && (!is_read_only(module, left_open.page) ||
-				      set_protection(left_open.page, left_open.protection)))
-		left_open.page = 0;
-}
+	for (size_t i = 0; i < walk->count; i++) {
+		const struct module *module = &walk->module[i];
+		void *handle;
 
-/* Forgets the page that an earlier walk has left open if its module is not loaded any more. */
-static void forget_left_page(void)
-{
-	for (size_t i = 0; i < walk->count; i++)
-		if (has_left_open(&walk->module[i]))
+		if (!has_left_open(module))
+			continue;
+		handle = hold_module(module);
+		if (!handle)
 			return;
+		if (!is_read_only(module, left_open.page) ||
+		    set_protection(left_open.page, left_open.protection))
+			left_open.page = 0;
+		dlclose(handle);
+		return;
+	}
 	left_open.page = 0;
 }
 
@@ -516,7 +520,7 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 	if (!is_new || walk->unloaded != done_unloaded)
 		done_count = 0;
 	done_unloaded = walk->unloaded;
-	forget_left_page();
+	close_left_page();
 	for (size_t i = 0; i < walk->count; i++) {
 		const struct module *module = &walk->module[i];
 		void *handle;
@@ -525,13 +529,11 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 		 * The kernel's own module (vDSO) has no file, and calls no function of other
 		 * modules.
 		 */
-		if ((is_done(module) && !has_left_open(module)) ||
-		    strstr(module->name, "linux-vdso"))
+		if (is_done(module) || strstr(module->name, "linux-vdso"))
 			continue;
 		handle = hold_module(module);
 		if (!handle)
 			continue;
-		close_left_page(module);
 		if (is_wanted(module))
 			change_module(slots, module, direction);
 		note_done(module);

@@ -88,8 +88,9 @@ check "the log is sound" is_sound
 end_reading calls
 
 # A process that refuses what the library needs to redirect its calls. The program defines syscall(), by
-# which the library protects memory, and mmap(). The file "refuse" has the words of what fails: "open"
-# and "close" of a page, "map" of 1 MiB or more; a word that ends with a 1 is for the first time only.
+# which the library protects memory, and mmap(). A line that begins with = has the words of what fails:
+# "open" and "close" of a page of the program, "part" for the close of a page of its library, "map" of
+# 1 MiB or more. A word that ends with a 1 is for the first time only.
 cat >"$tmp/refuses.c" <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -103,6 +104,7 @@ cat >"$tmp/refuses.c" <<'C'
 #include <unistd.h>
 static char words[100];
 extern char __ehdr_start[], _end[];
+int part_has(long at);
 static int fails(const char *word)
 {
 	char *at = strstr(words, word);
@@ -124,6 +126,8 @@ long syscall(long number, ...)
 	va_end(list);
 	if (number == SYS_mprotect && args[0] >= (long)__ehdr_start && args[0] < (long)_end &&
 	    fails(args[2] & PROT_WRITE ? "open" : "close"))
+		return -1;
+	if (number == SYS_mprotect && part_has(args[0]) && !(args[2] & PROT_WRITE) && fails("part"))
 		return -1;
 	if (!real)
 		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
@@ -173,8 +177,17 @@ attach_refusing() {
 	check "$1: the call is traced if it can be" test "$(count io.open)" -eq "$3"
 }
 has_said() { test "$(wc -l <"$tmp/said")" -ge "$lines"; }
-protections() { awk '$6 ~ /refuses$/ { print $1, $2 }' "/proc/$target/maps"; }
-if ${CC:-cc} -O1 -w -fpie -pie -rdynamic -Wl,-z,relro,-z,now -o "$tmp/refuses" "$tmp/refuses.c" -ldl; then
+protections() { awk '$6 ~ /(refuses|libpart\.so)$/ { print $1, $2 }' "/proc/$target/maps"; }
+cat >"$tmp/part.c" <<'C'
+#include <fcntl.h>
+#include <unistd.h>
+extern char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+int part_has(long at) { return at >= (long)__ehdr_start && at < (long)_end; }
+int part(void) { return close(open("/", O_RDONLY)); }
+C
+if ${CC:-cc} -O1 -w -shared -fPIC -Wl,-z,relro,-z,now -o "$tmp/libpart.so" "$tmp/part.c" &&
+	${CC:-cc} -O1 -w -fpie -pie -rdynamic -Wl,-z,relro,-z,now -o "$tmp/refuses" "$tmp/refuses.c" \
+		-L"$tmp" -lpart -Wl,-rpath,"$tmp" -ldl; then
 	start_reading "$tmp/refuses"
 	lines=1
 	protections >"$tmp/before"
@@ -191,6 +204,13 @@ if ${CC:-cc} -O1 -w -fpie -pie -rdynamic -Wl,-z,relro,-z,now -o "$tmp/refuses" "
 	attach_refusing none 0 1
 	check "the next trace protects it" test "$(protections)" = "$(cat "$tmp/before")"
 	check "the next trace prints no message" is_empty err
+	attach_refusing part1 0 1
+	check "a page of a library that stays writable has a message" has err \
+		': one page of its pointers to functions stays writable: .* the end of the trace tries it again$'
+	check "the end of the trace protects it before it restores the pointers of other files" lacks err \
+		'still pass through the library'
+	check "then the memory of the program and its library has its protection" \
+		test "$(protections)" = "$(cat "$tmp/before")"
 	attach_refusing open 0 0
 	check "pointers that cannot be changed have a message" has err \
 		': [1-9][0-9]* of its pointers to functions are in memory that cannot become writable: calls through them are not traced$'
