@@ -11,8 +11,10 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 
 #include "preload/call.h"
+#include "preload/known.h"
 #include "preload/lock.h"
 
 /* The flags of semget(2) and similar functions have the mode of a new object in the low bits. */
@@ -167,6 +169,8 @@ SHIM_WRAPPED(shmat, IPC_SHMAT);
 SHIM_WRAPPER void *shmat(int id, const void *address, int flags)
 {
 	shim_shares_memory();
+	/* shmdt() may later unmap what SHM_REMAP has put in the place of other memory. */
+	shim_forget_by_call(SYS_shmat, id, (long)address, flags, 0, 0);
 	if (!shim_on_alone(IPC_SHMAT))
 		return next(shmat)(id, address, flags);
 	SHIM_TRACE(void *, IPC_SHMAT, next(shmat)(id, address, flags),

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -195,6 +196,21 @@ static void pass_unreadable(char *page)
 }
 
 /*
+ * Puts a segment of shared memory in the place of the page and unmaps it. Returns false if the
+ * system does not permit that.
+ */
+static bool replace_by_shared(char *page, bool by_function)
+{
+	const int id = shmget(IPC_PRIVATE, 4096, 0600);
+	const void *at = id < 0 ? NULL : by_function ? shmat(id, page, SHM_REMAP) :
+			 (void *)syscall(SYS_shmat, (long)id, page, (long)SHM_REMAP);
+
+	if (id >= 0)
+		shmctl(id, IPC_RMID, NULL);
+	return at == page && shmdt(page) == 0;
+}
+
+/*
  * io-unreadable NUMBER: a page of the heap or of a segment becomes unreadable by a system call that
  * the program makes itself. Each case has a process of its own, because the shim then no longer
  * knows the heap or segment.
@@ -242,6 +258,11 @@ static int io_unreadable(int argc, char **argv)
 	case 6:
 		MUST(!is_segment && syscall(SYS_brk, break_) == (long)break_);
 		page += 2 * 4096;
+		break;
+	case 7:
+	case 8:
+		if (!replace_by_shared(page, number / 2 == 7))
+			return 77;
 		break;
 	default:
 		return 2;
