@@ -30,8 +30,9 @@
 //! begin and its end, has only printable characters of ASCII, without blanks and `;,{}|=@"\`. An
 //! underscore replaces each other character, and a name that is too long loses its end. Such a name
 //! ends with `~` and a checksum of the whole name, and so does the name of a target that has a `.`.
-//! So a name in the log depends on the name in the program alone, and two names in the program have
-//! two names in the log.
+//! So a name in the log depends on the name in the program alone. Two names in the program have the
+//! same name in the log only if their checksums of 32 bits are equal, or if one of them has the form
+//! of a changed name itself.
 //!
 //! While the process is not traced, the values of events are not formatted. A `Layer` formats the
 //! values of spans also then, because the process may be traced when a thread enters the span.
