@@ -235,9 +235,10 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
  * Stores only the inode if it is known. Reading /proc would cost further system calls at the start
  * of every traced program.
  */
-void ptx_identity_self(uint32_t pid, struct ptx_identity *identity)
+bool ptx_identity_self(uint32_t pid, struct ptx_identity *identity)
 {
 	int saved = errno, pidfd = open_pidfd(pid);
+	const bool lacks_descriptor = pidfd < 0 && (errno == EMFILE || errno == ENFILE);
 
 	*identity = (struct ptx_identity){ 0 };
 	if (pidfd >= 0) {
@@ -247,6 +248,7 @@ void ptx_identity_self(uint32_t pid, struct ptx_identity *identity)
 	if (identity->inode == 0 && pid == ptx_proc_own())
 		identity->start = ptx_identity_start(PTX_PROC_SELF);
 	errno = saved;
+	return !lacks_descriptor || identity->start;
 }
 
 /*

@@ -63,9 +63,10 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity);
 /*
  * Fills in the identity of this process with the id `pid`: only the inode if that is known, because
  * the start time needs more system calls. A child of vfork() in the memory of this process gets
- * only the inode.
+ * only the inode. Returns false if the process had no free descriptor and nothing is known: a later
+ * call may succeed.
  */
-void ptx_identity_self(uint32_t pid, struct ptx_identity *identity);
+bool ptx_identity_self(uint32_t pid, struct ptx_identity *identity);
 
 /* Returns the start time of a process as in struct ptx_identity; 0: unknown. */
 uint64_t ptx_identity_start(uint32_t number);

@@ -95,7 +95,9 @@ void ptx_family_identify_self(void)
 
 	if (atomic_load_explicit(&self.inode, memory_order_relaxed) != 0 || ptx_is_quiet())
 		return;
-	ptx_identity_self(pid, &identity);
+	/* Without a free descriptor, the next call asks again. */
+	if (!ptx_identity_self(pid, &identity))
+		return;
 	/* Such a child can only read the inode. This process asks for the start time itself. */
 	if (!identity.inode && !identity.start && pid != ptx_proc_own())
 		return;
@@ -107,8 +109,8 @@ void ptx_family_identify_self(void)
 /*
  * Returns whether this process has the identity `other`. Makes only the system calls that are
  * necessary, and none if the process is quiet. The result is PTX_SAME_UNKNOWN if the values of this
- * process are not known. A child of vfork() in the memory of this process does not store a start
- * time: /proc would show it the child's own.
+ * process are not known. No start time is stored before an answer about the inode. A child of
+ * vfork() in the memory of this process stores none, because /proc would show it the child's own.
  */
 static enum ptx_same compare_self(const struct ptx_identity *other)
 {
@@ -119,6 +121,7 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 	/* If both inodes are known, they decide. Otherwise the start times are compared. */
 	if (own.inode == 0 || other->inode == 0) {
 		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 &&
+		    atomic_load_explicit(&self.inode, memory_order_relaxed) != 0 &&
 		    !ptx_is_quiet() && ptx_proc_own() == self.pid)
 			store_answer(&self.start, ptx_identity_start(PTX_PROC_SELF));
 		own.start = load_answer(&self.start);

@@ -233,13 +233,34 @@ START_TEST(an_identity_is_one_processes)
 	ck_assert_int_eq(ptx_identity_compare(&first, &nothing), PTX_SAME_UNKNOWN);
 	first.start++;
 	ck_assert_int_eq(ptx_identity_compare(&first, &first), PTX_SAME);
-	ptx_identity_self((uint32_t)getpid(), &own);
+	ck_assert(ptx_identity_self((uint32_t)getpid(), &own));
 	ck_assert_int_eq(ptx_identity_compare(&own, &self), PTX_SAME);
 	self.inode = own.inode = 0;
 	own.start = ptx_identity_start(PTX_PROC_SELF);
 	ck_assert_int_eq(ptx_identity_compare(&own, &self), PTX_SAME);
 	end(one);
 	end(two);
+}
+END_TEST
+
+START_TEST(an_identity_that_only_lacked_a_descriptor_is_requested_again)
+{
+	struct ptx_identity own;
+
+	no_proc = true;
+	pidfd_error = EMFILE;
+	errno = E2BIG;
+	ck_assert(!ptx_identity_self((uint32_t)getpid(), &own));
+	ck_assert_int_eq(errno, E2BIG);
+	ck_assert_uint_eq(own.inode | own.start, 0);
+	pidfd_error = ENOSYS;
+	ck_assert(ptx_identity_self((uint32_t)getpid(), &own));
+	ck_assert_uint_eq(own.inode | own.start, 0);
+	no_proc = false;
+	pidfd_error = EMFILE;
+	ck_assert(ptx_identity_self((uint32_t)getpid(), &own));
+	ck_assert_uint_ne(own.start, 0);
+	pidfd_error = 0;
 }
 END_TEST
 
@@ -353,6 +374,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_wait_needs_one_descriptor);
 	tcase_add_test(tc, a_thread_is_one_of_its_process);
 	tcase_add_test(tc, an_identity_is_one_processes);
+	tcase_add_test(tc, an_identity_that_only_lacked_a_descriptor_is_requested_again);
 	tcase_add_test(tc, an_id_that_means_another_process_by_now_is_a_dead_ones);
 	tcase_add_test(tc, the_ids_of_a_process_of_many_groups_are_found);
 	tcase_add_test(tc, when_a_process_began_is_the_same_in_every_time_name_space);
