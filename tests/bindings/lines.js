@@ -29,6 +29,8 @@ for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i')
   }
 }
 posixtrace.event('long', 'str a;str b;s32 behind')('a'.repeat(2000), 'b', 7);
+posixtrace.event('fixed', 'str[8] a;str b;str[4] c;str d')('a'.repeat(2000), 'b'.repeat(900), 'cccc', 'd');
+posixtrace.event('behind', 'str a;str[4] b')('a'.repeat(2000), 'bbbb');
 letter('x', null);
 letter(65, undefined);
 let left = 3;

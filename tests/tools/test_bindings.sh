@@ -351,6 +351,10 @@ if test -f "$libs/posixtrace_node.so"; then
 		"$(shown "$tmp/lines.ptl" | grep ^turn | tr '\n\t' '  ')" = 'turn i=3 turn i=2 turn i=1 '
 	check "fields behind a long string of Node.js are complete" test \
 		"$(shown "$tmp/lines.ptl" | grep -c '^long	a="aaaaa*" b="" behind=7$')" = 1
+	check "a long string for str[N] uses N bytes" test \
+		"$(shown "$tmp/lines.ptl" | grep -c '^fixed	a="a\{8\}" b="b\{900\}" c="cccc" d="d"$')" = 1
+	check "str[N] behind a long string is complete" test \
+		"$(shown "$tmp/lines.ptl" | grep -c '^behind	a="aaaaa*" b="bbbb"$')" = 1
 	check "null is an empty string" test "$(shown "$tmp/lines.ptl" | grep ^letter | tr '\n\t' '  ')" = \
 		"letter c='x' s=\"\" letter c='A' s=\"\" "
 	node "$tmp/first.js" "$tmp/first.ptl" >"$tmp/out"

@@ -190,24 +190,33 @@ static bool integer_of(napi_env env, napi_value value, uint64_t *number)
 }
 
 /*
- * The values of an event, and copies of its strings. An event has no room for more bytes than these
- * copies, so a string that is shortened here would be shortened in the event, too.
+ * The values of an event, and copies of its strings. Fields str share the room that other fields
+ * leave in the event, so they share the memory for copies: a string that is shortened here would be
+ * shortened in the event, too. Each field str[N] has room for N bytes in the event whatever the
+ * others are, so its copy has memory for N bytes and a NUL of its own.
  */
 struct values {
 	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];
-	size_t used;
+	char fixed[POSIX_TRACE_FIELDS_BYTES_NP + POSIX_TRACE_FIELDS_MAX_NP];
+	size_t used, fixed_used;
 };
 
-/* Returns a copy of a string, or "" for another value. A text ends at its first NUL. */
-static const char *copy_string(napi_env env, napi_value value, struct values *values)
+/*
+ * Returns a copy of a string for a field str, or for str[room] if `room` is not 0. The copy of
+ * another value is "". A text ends at its first NUL. has_room() has limited the sum of all N.
+ */
+static const char *copy_string(napi_env env, napi_value value, unsigned room, struct values *values)
 {
-	char *to = values->text + values->used;
+	char *to = room ? values->fixed + values->fixed_used : values->text + values->used;
 
-	if (values->used == sizeof(values->text))
+	if (!room && values->used == sizeof(values->text))
 		return "";
-	string_of(env, value, to, sizeof(values->text) - values->used);
-	values->used += strlen(to) + 1;
+	string_of(env, value, to, room ? room + 1 : sizeof(values->text) - values->used);
+	if (room)
+		values->fixed_used += room + 1;
+	else
+		values->used += strlen(to) + 1;
 	return to;
 }
 
@@ -236,7 +245,7 @@ static bool take_value(napi_env env, const struct posix_trace_field_np *field, n
 	if (field->type == POSIX_TRACE_TYPE_STR_NP) {
 		if (type != napi_string && type != napi_null && type != napi_undefined)
 			return false;
-		arg->data = copy_string(env, value, values);
+		arg->data = copy_string(env, value, field->room, values);
 		arg->room = field->room;
 		return true;
 	}
@@ -280,7 +289,7 @@ static napi_value node_record(napi_env env, napi_callback_info info)
 	if (napi_get_array_length(env, argument[1], &values) != napi_ok ||
 	    values != event->schema.fields)
 		return node_wrong(env, "an event has a value for each field of its schema");
-	taken.used = 0;
+	taken.used = taken.fixed_used = 0;
 	for (uint32_t i = 0; i < values; i++) {
 		napi_get_element(env, argument[1], i, &value);
 		if (!take_value(env, &event->schema.field[i], value, &taken, &taken.arg[i]))
