@@ -444,7 +444,10 @@ struct _posix_trace_scope_np {
 #elif defined __GNUC__ && \
 	(defined __cplusplus || (defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L))
 
-/* The compiler prints the reason once for each line, instead of errors about unknown words. */
+/*
+ * With an older standard, the compiler prints the reason once for each trace point, instead of
+ * errors about unknown words.
+ */
 #define POSIX_TRACE_OLD_STANDARD_() \
 	_Pragma("GCC error \"a trace point in one line needs -std=c11 or -std=c++11, or later\"") \
 	((void)0)

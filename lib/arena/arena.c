@@ -137,8 +137,9 @@ _Static_assert(offsetof(struct ptx_control, magic) == 64 &&
 	       "other versions find magic and version here");
 
 /*
- * The function uses pread() and no mapping. The file may be short, or another process may truncate
- * it meanwhile, and then an access to a mapping would raise SIGBUS.
+ * Reads the head of the file. Returns false if the file is too short or cannot be read. The
+ * function uses pread() and no mapping: another process may truncate the file meanwhile, and then
+ * an access to a mapping would raise SIGBUS.
  */
 static bool read_head(int fd, struct head *head)
 {

@@ -230,13 +230,13 @@ int ptx_arena_file(uint64_t *bytes);
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner);
 
 /*
- * Replaces the control page of this process by that of the file. The address of the pages is
- * unchanged, so trace points need no pointer. If fd is negative, the pages are anonymous memory,
- * which children share. Returns false if the mapping fails; nothing has changed then.
+ * Maps the control page of the file in place of the control page of this process. The address is
+ * unchanged, so trace points need no pointer. If fd is negative, the function maps anonymous
+ * memory, which children share. Returns false if the mapping fails; nothing has changed then.
  */
 bool ptx_control_map(int fd);
 
-/* Replaces the control page by pages of zeros, as they were before the first ptx_control_map(). */
+/* Makes the control page private memory with zeros, as before the first ptx_control_map(). */
 void ptx_control_unmap(void);
 
 /*

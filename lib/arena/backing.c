@@ -385,8 +385,8 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 }
 
 /*
- * The fence pairs with the fence in copy_lists(). If this thread does not see the region of a new
- * backing file, the thread that makes the file sees the new name and copies it.
+ * The fence pairs with the fence in copy_lists(). If this thread sees neither `has_any` nor the
+ * region of a new backing file, the thread that makes the file sees the new name and copies it.
  */
 bool ptx_backing_has_any(void)
 {

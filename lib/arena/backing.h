@@ -48,8 +48,9 @@ void ptx_backing_end(unsigned bit);
 bool ptx_backing_extend(void *memory, size_t bytes);
 
 /*
- * Returns true if this process has ever made a backing file. If it returns false after this process
- * has found a name or a schema, a thread that makes a backing file copies it.
+ * Returns true if this process has ever made a backing file. A thread may call the function after
+ * it has found a name or a schema in the lists. If the result is then false, each thread that makes
+ * a backing file from then on copies this name or schema into the file.
  */
 bool ptx_backing_has_any(void);
 

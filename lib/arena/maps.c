@@ -13,7 +13,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* How many notes ptx_maps_find() reads: those of some ten processes, which are in a few pages. */
+/*
+ * The greatest number of notes that ptx_maps_find() reads. About ten processes make so many notes,
+ * and the notes are in a few pages.
+ */
 #define FIND_NOTES 64
 
 /*
@@ -117,7 +120,11 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 	return false;
 }
 
-/* Returns true if the file of a note has this build-id. Each byte is read within the text. */
+/*
+ * Returns true if the file of a note has this build-id; `file` is that member of the note. Another
+ * process may write any number into it, so the function checks that it reads only bytes of the
+ * text.
+ */
 static bool has_id(const struct ptx_maps *maps, uint32_t file, const uint8_t *id, size_t bytes)
 {
 	const size_t at = (size_t)file - 1;
@@ -138,7 +145,10 @@ bool ptx_maps_find(const struct ptx_maps *maps, const uint8_t *id, size_t bytes,
 
 		if (!atomic_load_explicit(&note->ready, memory_order_acquire))
 			continue;
-		/* get_file() checks the copy of the path, which another process may change. */
+		/*
+		 * Another process may change the path meanwhile. So get_file() copies the path, and
+		 * the copy is compared.
+		 */
 		file = note->file;
 		if (has_id(maps, file, id, bytes) && get_file(maps, file, &mapping, path) &&
 		    *path == '/' && !strcmp(strrchr(path, '/') + 1, name))

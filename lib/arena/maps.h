@@ -64,8 +64,8 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 		  char path[PTX_MAPPING_PATH_BYTES]);
 
 /*
- * Finds a file with this build-id and this last part of its path among the newest notes, and copies
- * its absolute path. Returns false if there is none.
+ * Searches the newest notes for a file with this build-id, in whose absolute path `name` is the
+ * last part, and copies the path. If there is none, returns false, and `path` may have any text.
  */
 bool ptx_maps_find(const struct ptx_maps *maps, const uint8_t *id, size_t bytes, const char *name,
 		   char path[PTX_MAPPING_PATH_BYTES]);

@@ -123,8 +123,9 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
 }
 
 /*
- * The entry behind the entry of the last call. Successive programs of a family (meet/family.h) open
- * the same names in the same order, so the next name is usually in this entry. It is only a guess.
+ * The index of the entry behind the one that this process has last found by its name. Successive
+ * programs of a family (meet/family.h) open the same names in the same order, so the next name is
+ * usually in the entry with this index.
  */
 static ptx_start_data _Atomic uint32_t guess;
 

@@ -48,8 +48,9 @@ extern _Atomic uint64_t ptx_opened_types[PTX_TYPE_MAX / 64];
 unsigned ptx_names_open(struct ptx_names *names, const char *name);
 
 /*
- * Returns the type of a name of `len` bytes if its entry follows that of the last name that this
- * process has opened, and else 0. It is much shorter than ptx_names_open().
+ * Returns the type of a name of `len` bytes if its entry follows the entry of the name that this
+ * process has last found in the list, and else 0. A name that this process has added itself does
+ * not count. The function executes far fewer instructions than ptx_names_open().
  */
 unsigned ptx_names_guess(const struct ptx_names *names, const char *name, size_t len);
 

@@ -28,8 +28,9 @@
 #define ptx_unroll_4    _Pragma("GCC unroll 4")
 #endif
 #define ptx_at_line     __attribute__((aligned(64)))
+/* For variables that each start of a program uses: they are side by side, in few pages. */
 #define ptx_start_data  __attribute__((section("ptx_start")))
-/* The same for large variables of zeros, of which a start uses only the first bytes. */
+/* The same for large variables of zeros. A start uses only the first bytes of each. */
 #define ptx_start_zeros __attribute__((section(".bss.start")))
 /* For large initialized variables, which would otherwise be between the other initialized data. */
 #define ptx_rare_data   __attribute__((section("ptx_rare")))

@@ -61,10 +61,10 @@ struct ptx_identity {
 void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity);
 
 /*
- * Fills in the identity of this process with the id `pid`: only the inode if that is known, because
- * the start time needs more system calls. A child of vfork() in the memory of this process gets
- * only the inode. Returns false if the process had no free descriptor and nothing is known: a later
- * call may succeed.
+ * Fills in the identity of this process, whose id is `pid`: only the inode if that is known,
+ * because the start time needs more system calls. The caller may also be a child of vfork() in the
+ * memory of the process `pid`. This child gets no start time. Returns false if nothing is known
+ * because there was no free descriptor: a later call may succeed.
  */
 bool ptx_identity_self(uint32_t pid, struct ptx_identity *identity);
 

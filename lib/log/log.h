@@ -204,7 +204,10 @@ void ptx_log_limit_wait(struct ptx_log *log);
 /* Returns the descriptor that the log writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
 
-/* Returns the PTX_LOG_UUID_BYTES bytes that name the log in its header; they live with the log. */
+/*
+ * Returns the uuid that the header of the log has: PTX_LOG_UUID_BYTES bytes, which are valid until
+ * ptx_log_destroy().
+ */
 const uint8_t *ptx_log_uuid(const struct ptx_log *log);
 
 /* Closes the descriptor and frees the memory. */

@@ -38,8 +38,8 @@ int ptx_log_reopen(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 bool ptx_log_may_be_guarded_by(int fd, uint32_t pid, uint64_t start);
 
 /*
- * Returns whether the file `fd` begins with the header of the log that has this uuid.
- * Returns false if the file cannot be read.
+ * Returns whether the file `fd` begins with the header of the log that has this uuid. If the file
+ * cannot be read, the result is false.
  */
 bool ptx_log_has_uuid(int fd, const uint8_t *uuid);
 

@@ -90,15 +90,21 @@ void ptx_family_identify_self(void)
 {
 	struct ptx_identity identity;
 
-	/* A child of vfork() in the memory of this process has another id. */
+	/*
+	 * The caller may be a child of vfork() in the memory of this process. Then ptx_proc_own()
+	 * is the child's id, so the stored id is used.
+	 */
 	const uint32_t pid = self.pid ? self.pid : ptx_proc_own();
 
 	if (atomic_load_explicit(&self.inode, memory_order_relaxed) != 0 || ptx_is_quiet())
 		return;
-	/* Without a free descriptor, the next call asks again. */
+	/* There was no free descriptor. The next call asks the kernel again. */
 	if (!ptx_identity_self(pid, &identity))
 		return;
-	/* Such a child can only read the inode. This process asks for the start time itself. */
+	/*
+	 * Such a child can get the inode of this process, and not its start time. Nothing is
+	 * stored, so that this process asks for the start time itself.
+	 */
 	if (!identity.inode && !identity.start && pid != ptx_proc_own())
 		return;
 	store_answer(&self.inode, identity.inode);
@@ -109,8 +115,9 @@ void ptx_family_identify_self(void)
 /*
  * Returns whether this process has the identity `other`. Makes only the system calls that are
  * necessary, and none if the process is quiet. The result is PTX_SAME_UNKNOWN if the values of this
- * process are not known. No start time is stored before an answer about the inode. A child of
- * vfork() in the memory of this process stores none, because /proc would show it the child's own.
+ * process are not known. The function stores no start time before the kernel has answered about the
+ * inode. A child of vfork() in the memory of this process stores no start time, because /proc/self
+ * has that of the child.
  */
 static enum ptx_same compare_self(const struct ptx_identity *other)
 {
@@ -607,12 +614,13 @@ enum arena_kind { NO_ARENA, FOREIGN_ARENA, OUR_ARENA };
 
 /*
  * Maps the control page of a sealed file over that of this process, and joins the family if the
- * file is an arena in which this program is traced. The control page stays mapped only in this
- * case. Nothing is mapped at another address for the examination: each mapping, and the first
- * access to it, would cost microseconds at the start of every program.
+ * file is an arena in which this program is traced. Otherwise the function removes the mapping. The
+ * result FOREIGN_ARENA means another arena of this version. Nothing is mapped at another address
+ * for the examination: each mapping, and the first access to it, would cost microseconds at the
+ * start of every program.
  *
- * A signal handler that records an event meanwhile sets up the process itself. The page is then no
- * longer that of this file, or it is the same page again, so it stays.
+ * If a signal handler records an event meanwhile, the handler sets up the process. The control page
+ * is then the one that the handler has mapped, so this function does not remove it.
  */
 static enum arena_kind join_arena(int fd)
 {
@@ -631,7 +639,8 @@ static enum arena_kind join_arena(int fd)
 /*
  * Returns the kind of file that a descriptor has. The descriptor may belong to any file. The file
  * is mapped only if it is sealed like an arena, because then no process can truncate it, and an
- * access does not raise SIGBUS.
+ * access does not raise SIGBUS. If may_join is false, the file is not mapped, and the result is not
+ * OUR_ARENA.
  */
 static enum arena_kind examine_descriptor(int fd, bool may_join)
 {

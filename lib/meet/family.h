@@ -28,10 +28,10 @@
 enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation);
 
 /*
- * Asks the kernel for the identity of this process, once. Called before a controller can find the
- * process, when a stream names its process id as the target, and before the process becomes quiet,
- * because a seccomp filter may forbid these calls later. A program of a family usually never needs
- * its identity.
+ * Asks the kernel for the identity of this process, unless an earlier call has got the answer.
+ * Called before a new program makes its own arena, when a stream names the id of this process as
+ * the target, and before the process becomes quiet, because a seccomp filter may forbid the system
+ * calls later. A program that inherits an arena usually never needs its identity.
  */
 void ptx_family_identify_self(void);
 
@@ -39,8 +39,8 @@ void ptx_family_identify_self(void);
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
 
 /*
- * Called when a program starts. Returns an inherited descriptor of an arena in which this program
- * is traced, and whose control page is then mapped, or -1.
+ * Called when a program starts. Searches the inherited descriptors for an arena in which this
+ * program is traced, and maps the control page of that arena. Returns the descriptor, or -1.
  */
 int ptx_family_find(void);
 

@@ -207,8 +207,9 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 
 /*
  * Uses an arena whose descriptor the program has inherited through execve(), if there is such an
- * arena. This arena has the names of the family already, so no names are merged. Returns false if
- * there is none, or if it cannot be mapped. ptx_family_find() has mapped the control page.
+ * arena. ptx_family_find() maps its control page. This arena has the names of the family already,
+ * so no names are merged. Returns false if there is no such arena, or if its control page cannot be
+ * mapped.
  */
 static bool use_inherited_arena(struct ptx_arena *arena)
 {
@@ -312,9 +313,10 @@ static void set_up_program(void)
 	ptx_descriptors_note_own(); /* execve() gives a program a table of its own */
 	if (ptx_process_is_child()) {
 		/*
-		 * A controller that finds an arena of this process's own may attach a stream at
-		 * once, so the identity is requested before. A program of a family needs it only if
-		 * a stream names its process id as the target.
+		 * As soon as this process has an arena of its own, a controller may find it and
+		 * attach a stream. So the process asks for its identity before. A program with an
+		 * inherited arena needs its identity only if a stream names its process id as the
+		 * target.
 		 */
 		if (!use_inherited_arena(&ptx_arena_self)) {
 			ptx_family_identify_self();

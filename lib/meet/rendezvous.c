@@ -465,8 +465,8 @@ static struct view own_view(void)
 }
 
 /*
- * Returns how this process was seen when it made its first link for the target, or `now` if it has
- * made none.
+ * Returns the view that this process had when it made its first link for the target, or `now` if it
+ * has made none.
  */
 static struct view first_view(const struct ptx_rendezvous_target *target, const struct view *now)
 {
@@ -681,7 +681,10 @@ static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvo
 	rendezvous_put(name, ".", own->space);
 }
 
-/* Returns the view for the links of the target. It is the same for all of them. */
+/*
+ * Returns the view for a new link for the target, and stores it in the target: all links of this
+ * process for the target have the same view.
+ */
 static struct view note_view(struct ptx_rendezvous_target *target, const struct view *now)
 {
 	const struct view own = first_view(target, now);

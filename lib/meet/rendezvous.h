@@ -71,9 +71,9 @@ struct ptx_rendezvous_target {
 	uint64_t start;    /* as in struct ptx_identity */
 	uint32_t space;    /* inode of its pid namespace; 0: not known */
 	/*
-	 * The number and the VIEW (DESIGN 2) that this process had when it made its first link for
-	 * the target; number 0: it has made none. All its links for the target have them, because
-	 * the process may change its /proc before it removes them.
+	 * CONTROLLER and VIEW (DESIGN 2) of the first link that this process has made for the
+	 * target; own_number 0: it has made none. All its links for the target have the same two
+	 * numbers. So the process finds the links even if it has got another /proc since.
 	 */
 	uint32_t own_number, own_space;
 };

@@ -83,7 +83,10 @@ static const struct ptx_mapped_set *last_report(void)
 	return NULL;
 }
 
-/* Returns true if both files are in the same folder. At the return, both paths are unchanged. */
+/*
+ * Returns true if both files are in the same folder. The function changes the paths and restores
+ * them.
+ */
 static bool is_same_folder(char *a, char *b)
 {
 	struct stat folder[2];
@@ -104,15 +107,15 @@ static bool is_same_folder(char *a, char *b)
 }
 
 /*
- * Finds the path of the program among the files that the family has mapped, at the start of the
- * program. Reading /proc/self/exe costs 20 us, because the kernel makes the folder of this process
- * in /proc for it. The programs of a family often run the same file.
+ * Called at the start of the program: searches its path among the files that the family has mapped.
+ * Reading /proc/self/exe costs 20 us, because the kernel makes the folder of this process in /proc
+ * for it. The programs of a family often run the same file.
  *
- * execve() got the path AT_EXECFN. A file that a process of the family has reported has the same
- * build-id as this program, the same name, and is in the same folder as AT_EXECFN. So both paths
- * name one entry of this folder, and the entry is no link, because the reported path had none. For
- * a script or a link, AT_EXECFN has another name than the program that runs, and the result is
- * false.
+ * AT_EXECFN is the path that execve() got. The function returns true if the family has reported a
+ * file with the build-id of this program that has the same name as AT_EXECFN and is in the same
+ * folder. Then both paths name one entry of this folder. The entry is no link, because the reported
+ * path had none. If execve() got a script or a link with another name than the program that runs,
+ * the result is false.
  */
 static bool find_executable(void)
 {
@@ -135,8 +138,8 @@ static bool find_executable(void)
 }
 
 /*
- * Returns the path of the program. It is determined once, because it never changes: at the first
- * report, before the program can change its root directory.
+ * Returns the path of the program. The first report determines it, before the program can change
+ * its root directory. Later reports use the same path, because it never changes.
  */
 static const char *mapped_report_executable(bool is_start)
 {

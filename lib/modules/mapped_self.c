@@ -195,7 +195,7 @@ static int program_id(struct dl_phdr_info *object, size_t bytes, void *arg)
 	return 1;
 }
 
-/* Waits at most for the linker's lock, as the look that follows. */
+/* Waits for no lock but that of the dynamic linker. ptx_mapped_self() waits for this lock, too. */
 void ptx_mapped_self_id(struct ptx_mapping *program)
 {
 	program->id_bytes = 0;

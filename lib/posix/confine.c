@@ -65,7 +65,7 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));
-		ptx_process_pid(); /* sets up a child */
+		ptx_process_pid(); /* sets up the process if it is a child that is not set up yet */
 		ptx_family_identify_self();
 		ptx_record_become_quiet();
 		break;

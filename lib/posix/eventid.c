@@ -72,9 +72,10 @@ static int open_name(struct ptx_arena *arena, const char *name, trace_event_id_t
 }
 
 /*
- * Opens a name of this process's arena that another program of the family has opened in the same
- * order. The shim opens about a hundred names at each start, so this way is short: it makes no
- * system call, and needs no ptx_call_begin(). Returns false in all other cases.
+ * Opens a name whose entry in this process's arena follows that of the name opened before, because
+ * another program of the family has opened the same names in the same order. Returns false in all
+ * other cases. The shim opens about a hundred names at each start, so this function makes no system
+ * call, and needs no ptx_call_begin().
  */
 static bool open_again(const char *name, trace_event_id_t *event_id)
 {

@@ -119,8 +119,8 @@ static int resume_log(struct ptx_stream *stream, const struct ptx_guarded *guard
 
 /*
  * Returns false if the file has another log: the creator was killed before it wrote the header over
- * an older log, or a program has begun another log in the file since. Without the uuid, another log
- * is recognized only if it names its guardian.
+ * an older log, or a program has begun another log in the file since. If the creator has passed no
+ * uuid, the function recognizes another log only if that log names another guardian.
  */
 static bool is_own_log(const struct ptx_guarded *guarded)
 {
@@ -273,8 +273,8 @@ static bool is_own_turn(const struct ptx_stream *stream, const struct ptx_guarde
 
 /*
  * The creator was killed before the stream changed to this log, or the creator has completed the
- * log. In the first case the log has no events, and is completed without events. Without the uuid
- * the file stays as it is, because another process may write another log there.
+ * log. In the first case the log has no events, and is completed without events. If the creator has
+ * passed no uuid, the file stays as it is, because another process may write another log there.
  */
 static void complete_unused(const struct ptx_guarded *guarded)
 {

@@ -20,10 +20,11 @@
  * killed, both guardians may live. The guardian whose log has this number completes its log, and
  * the other guardian waits.
  *
- * A guardian changes only the log whose uuid the creator has given it, and which names no other
- * guardian. So it leaves the file alone if the creator was killed before it wrote the header, or if
- * a program has put another log there. A creator in another namespace of process ids cannot name
- * the guardian in the header, so the name alone would not be enough.
+ * A guardian changes only the log with the uuid that it has got from the creator, and no log that
+ * names another guardian. So it leaves the file alone if the creator was killed before it wrote the
+ * header, or if a program has put another log there. A creator in another namespace of process ids
+ * cannot name the guardian in the header, so the name alone would not be enough. A creator with an
+ * older library passes no uuid, and then only the name protects other logs.
  *
  * Threads   the thread that creates the stream, the one that changes its log, and the one that
  *           shuts it down.
@@ -42,9 +43,9 @@
 
 /*
  * Starts a guardian for a stream that has a place, and for its log, which has no header yet. Called
- * once, by the creator, before the stream is attached. The caller writes the header afterwards. It
- * has the guardian's identity in stream->guardian. The member `pid` is 0 if no guardian has
- * started. errno may change.
+ * once, by the creator, before the stream is attached. Stores the guardian's identity in
+ * stream->guardian; the member `pid` is 0 if no guardian has started. The caller writes this
+ * identity into the header afterwards. errno may change.
  */
 void ptx_guard_start(struct ptx_stream *stream, const struct ptx_log *log);
 
@@ -77,7 +78,7 @@ struct ptx_guarded {
 	bool same_ids;       /* the ids in the arena mean the same processes for the guardian */
 	uint64_t log_number; /* of its log: flush/checkpoint_flush.h */
 	unsigned which;      /* the number of its lock: arena/attachment.h */
-	const uint8_t *uuid; /* of its log; NULL: the creator has an older library */
+	const uint8_t *uuid; /* of its log; NULL: the creator has passed none */
 };
 
 /* The whole work of the guardian's program. Returns 0 or an error number. */

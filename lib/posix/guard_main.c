@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * posixtrace-guardian BIT GENERATION SAME-IDS LOG LOCK [UUID] - completes the log of a killed
- * writer; posix/guard.h. The library of a process that began before an upgrade may pass no UUID.
+ * writer; posix/guard.h. A process that has run since before an upgrade of the library may pass no
+ * UUID.
  *
  * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is a file that the creator
  * has mapped. It has no terminal to which it could print, so errors go into its exit

@@ -19,8 +19,8 @@
 
 /*
  * Returns true if the type has this description already. The process that published a text has
- * parsed it. So the text is not parsed again. This shortens the start of programs that describe
- * many types, as the shim does.
+ * parsed it, so the text is not parsed again. This shortens the start of programs that describe
+ * many types, as the shim does. In a child that is not set up yet, the result is false.
  */
 static bool is_described(const struct ptx_arena *arena, trace_event_id_t type, const char *text)
 {

@@ -38,7 +38,10 @@ enum { STATE_PRELOADED, STATE_LOADED, STATE_ATTACHED };
 SHIM_WRAPPER extern _Atomic int posixtrace_shim_state;
 _Atomic int posixtrace_shim_state = STATE_PRELOADED;
 
-/* Both functions return the result of a walk (slots.h), or a negative error number. */
+/*
+ * Both functions return the result of a walk (SHIM_SLOTS_... in patch_plan.h), or a negative error
+ * number.
+ */
 SHIM_WRAPPER long posixtrace_shim_attach(const char *families);
 SHIM_WRAPPER long posixtrace_shim_detach(void);
 
@@ -340,7 +343,10 @@ static bool end_walk(void)
 	return atomic_fetch_sub(&is_walking, 1) == 2;
 }
 
-/* Ends a walk after which no other walk is needed, because no tracer is attached. */
+/*
+ * Ends the walks although other threads may have asked for one more: no walk is needed, because no
+ * tracer is attached.
+ */
 static void stop_walk(void)
 {
 	while (end_walk())

@@ -80,8 +80,9 @@ static int lock_of(int command, long value)
 }
 
 /*
- * Returns the flags that the call has set or returned, as the field `flags` has them. Before the
- * call, and after an error of a command that returns flags, `result` is -1.
+ * Returns the value of the field `flags`. F_SETFL and F_SETFD have the flags that the program has
+ * passed, also if the call fails. F_GETFL and F_GETFD have the flags that the call has returned, or
+ * 0 if `result` is -1: before the call, and after an error. Other commands have 0.
  */
 static int flags_of(int command, long value, int result)
 {
@@ -242,8 +243,8 @@ SHIM_WRAPPER int mprotect(void *address, size_t size, int protection)
 }
 
 /*
- * MADV_DONTNEED and MADV_FREE give memory back to the kernel. Some values make the memory
- * unreadable.
+ * MADV_DONTNEED and MADV_FREE give memory back to the kernel. Some other values of `advice` make
+ * the memory unreadable.
  */
 SHIM_NEXT(madvise, shim_no_number);
 SHIM_WRAPPED(madvise, ALLOC_MADVISE);

@@ -93,7 +93,7 @@ static struct {
 	 * same address and the same place, but never the same upper half.
 	 */
 	_Atomic uint64_t next;
-	/* true if the kernel does not copy from the memory of the ring (DESIGN 6) */
+	/* true if a copy from the memory of this ring has failed (DESIGN 6) */
 	atomic_bool is_refused;
 } rings[RINGS];
 
@@ -330,7 +330,10 @@ static int place_of(const struct io_uring *of)
 		if (!there && atomic_compare_exchange_strong_explicit(
 				      &rings[i].ring, &there, ring, memory_order_acq_rel,
 				      memory_order_acquire)) {
-			/* Only the thread that has claimed the place changes the upper half. */
+			/*
+			 * The upper half does not change meanwhile: only io_uring_forget() changes
+			 * it, and the program does not end this ring while this call uses it.
+			 */
 			atomic_store_explicit(
 				&rings[i].next,
 				WITHOUT_NEXT(atomic_load_explicit(&rings[i].next,
@@ -348,8 +351,8 @@ static int place_of(const struct io_uring *of)
 
 /*
  * Frees the place of a ring in `rings`. Another ring may later be at the same address, and the
- * answers of that ring are counted from 0 again. The count of rings grows before the place is free.
- * So a thread that sees another ring at this place also sees another count.
+ * answers of that ring are counted from 0 again. The upper half of `next` grows before the place is
+ * free. So a thread that sees another ring at this place also sees another upper half.
  */
 static void io_uring_forget(const struct io_uring *ring)
 {
@@ -406,7 +409,7 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
  */
 struct answers {
 	int fd, place; /* place: index into `rings`; -1: there are too many rings */
-	uint64_t left; /* the upper half of rings[place].next */
+	uint64_t left; /* the upper half of rings[place].next, for this ring */
 	unsigned shift, mask;
 	const unsigned *tail;
 	const struct answer *answers;
@@ -444,8 +447,9 @@ static void put_answer(int ring, const struct answer *from, const void *caller)
  * Copies memory of a ring that another thread may have ended. Returns false if the copy is not
  * possible, or if the ring has ended: its memory and its place may belong to something else now,
  * also to another ring. The thread that ends a ring frees its place before the memory is unmapped.
- * So if the ring still has the place after the copy, the copy was made from the ring. If the ring
- * exists and the kernel has refused the copy, it refuses each further copy: they are not tried.
+ * So if the ring still has the place after the copy, the copy was made from the ring. If the copy
+ * has failed although the ring exists, the kernel refuses such copies, and the function tries no
+ * further copy from this ring.
  */
 static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct answers *of)
 {
@@ -456,7 +460,7 @@ static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct 
 		return false;
 	is_copied = shim_copy_shared(to, from, bytes);
 	atomic_thread_fence(memory_order_acquire);
-	/* The acquire pairs with the release or exchange that stored the ring. */
+	/* The acquire pairs with the exchange in place_of() that has stored the ring there. */
 	if (atomic_load_explicit(&place->ring, memory_order_acquire) != of->tail ||
 	    WITHOUT_NEXT(atomic_load_explicit(&place->next, memory_order_relaxed)) != of->left)
 		return false;
@@ -493,7 +497,7 @@ static void put_answers(const struct answers *of, bool may_be_gone, struct count
 		return;
 	before = atomic_load_explicit(&rings[of->place].next, memory_order_relaxed);
 	next = (unsigned)before;
-	/* The ring has ended before this call. Another ring may have its place. */
+	/* If the counts differ, the ring has ended since. Another ring may have its place. */
 	if (WITHOUT_NEXT(before) != of->left)
 		return;
 	/*

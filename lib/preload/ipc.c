@@ -169,7 +169,10 @@ SHIM_WRAPPED(shmat, IPC_SHMAT);
 SHIM_WRAPPER void *shmat(int id, const void *address, int flags)
 {
 	shim_shares_memory();
-	/* shmdt() may later unmap what SHM_REMAP has put in the place of other memory. */
+	/*
+	 * With SHM_REMAP, shmat() replaces memory by the segment. shmdt() may later unmap the
+	 * segment, and the addresses are then unreadable.
+	 */
 	shim_forget_by_call(SYS_shmat, id, (long)address, flags, 0, 0);
 	if (!shim_on_alone(IPC_SHMAT))
 		return next(shmat)(id, address, flags);

@@ -164,16 +164,17 @@ void shim_forget_known(const void *from, size_t bytes)
 					      memory_order_relaxed);
 }
 
-/* Both values are newer than many headers. */
+/* Not all headers define these values. */
 bool shim_advice_hides(int advice)
 {
 	return advice == 100 /* MADV_HWPOISON */ || advice == 102 /* MADV_GUARD_INSTALL */;
 }
 
 /*
- * The conditions are those of the wrappers of mmap() and its relatives. brk(2) may lower the break,
- * and sbrk(0) does not know that. shmat(2) with SHM_REMAP replaces memory, up to an end that is not
- * an argument, so all that is behind the address is forgotten.
+ * For a call that has a wrapper, the conditions are those of the wrapper. brk(2) may lower the
+ * break, and the C library does not notice that: sbrk(0) still returns the former break. shmat(2)
+ * with SHM_REMAP replaces memory. The end of this memory is not an argument, so the function
+ * forgets all memory behind the address.
  */
 void shim_forget_by_call(long number, long a, long b, long c, long d, long e)
 {

@@ -43,8 +43,8 @@ void shim_forget_known(const void *address, size_t bytes);
 bool shim_advice_hides(int advice);
 
 /*
- * Does the same as shim_forget_known() before a system call that the program makes by syscall(2),
- * if the call may unmap memory or make it unreadable. The arguments are those of the call.
+ * Called by wrappers before a system call with this number and these arguments. If the call may
+ * unmap memory or make it unreadable, does the same as shim_forget_known() for this memory.
  */
 void shim_forget_by_call(long number, long a, long b, long c, long d, long e);
 

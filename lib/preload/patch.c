@@ -41,8 +41,8 @@ static _Atomic bool is_due;
 static uint32_t missing;
 
 /*
- * Jumps of one module that follow each other in the list and are on the same pages. The pages from
- * `begin` to `end` have one protection, or -1 if the module has no segment there.
+ * Jumps of one module that follow each other in the list and are on the same pages, from `begin` to
+ * `end`. `protection` is that of all these pages; -1: the module has no segment there.
  */
 struct group {
 	const struct shim_jump *jump;
@@ -51,7 +51,7 @@ struct group {
 	int protection;
 };
 
-/* Finds the group of the first jump. It has at least 1 jump. */
+/* Returns the group that begins with the first of `count` jumps, of which there is at least 1. */
 static struct group group_of(const struct dl_phdr_info *object, const struct shim_jump *jump,
 			     uint32_t count)
 {
@@ -149,8 +149,9 @@ struct reserve {
  * Reserves the memory that replace_code() needs, before any code changes. The reserve has two more
  * pages, with which the function tries the calls of replace_code(): the process may have given up
  * the right to make memory executable that was writable before (PR_SET_MDWE), and a filter or a
- * limit may forbid one of the calls. So after this function has succeeded, code that cannot become
- * executable again can still be replaced. Returns NULL, or the reason of the failure.
+ * limit may forbid one of the calls. If these calls succeed, they are expected to succeed later,
+ * too: then replace_code() can replace code that cannot become executable again. Returns NULL, or
+ * the reason of the failure.
  */
 static const char *make_reserve(struct reserve *reserve, const struct dl_phdr_info *object,
 				const struct shim_jump *jump, uint32_t count)
@@ -179,8 +180,9 @@ static const char *make_reserve(struct reserve *reserve, const struct dl_phdr_in
 }
 
 /*
- * Writes the jumps of a group. Returns NULL, or the reason why that is not possible; the pages then
- * have their original bytes and their protection.
+ * Writes the jumps of a group. Returns NULL, or the reason why that is not possible. In that case
+ * the pages have their original bytes and their protection again, unless replace_code() has failed,
+ * too.
  */
 static const char *write_group(const struct group *group, uintptr_t copy)
 {
@@ -202,9 +204,9 @@ static const char *write_group(const struct group *group, uintptr_t copy)
 
 /*
  * Gives the pages of a group their original bytes after the jumps of a later group were refused.
- * The pages are executable, and remain so: the kernel might refuse to make them executable again.
- * If there is no memory for the copy, the jumps remain. They lead to complete trampolines, so the
- * function then returns false and the jumps count as written.
+ * The pages are replaced by a copy and do not become writable, because the kernel might refuse to
+ * make them executable again. If the copy fails, the function returns false. The jumps then remain
+ * and count as written, because their trampolines are complete.
  */
 static bool restore_group(const struct group *group)
 {
@@ -218,7 +220,10 @@ static bool restore_group(const struct group *group)
 	return false;
 }
 
-/* The other kinds of jumps are parts of functions and probes, and no user has selected them. */
+/*
+ * Returns whether the report counts the jump. It counts functions and probes, which the user has
+ * selected. The other kinds of jumps belong to one of these functions or probes.
+ */
 static bool is_counted(const struct shim_jump *jump)
 {
 	return jump->kind == SHIM_SITE_FUNCTION || jump->kind == SHIM_SITE_PROBE;
@@ -248,9 +253,9 @@ static void count_refused(const struct shim_jump *jump, uint32_t count, const ch
 }
 
 /*
- * Writes all jumps of a module, or none of them if the kernel refuses the protection of any of
- * their pages. Signals are blocked meanwhile, because a handler may be in code that is not
- * executable now.
+ * Writes all jumps of a module. If the kernel refuses the protection of any of their pages, the
+ * function writes none, or restores those that it has written; restore_group() may leave some.
+ * Signals are blocked meanwhile, because a handler may be in code that is not executable now.
  */
 static void write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
 			uint32_t count)

@@ -251,10 +251,11 @@ struct shim_jumps {
 };
 
 /*
- * The result of a walk over the relocation slots (slots.h): the number of slots that were changed,
- * the number of slots that were left because their memory cannot become writable, and whether
- * memory stays writable that should not be. posixtrace reads these parts in the results of
- * posixtrace_shim_attach() and posixtrace_shim_detach(). Both numbers are at most SHIM_SLOTS_MOST.
+ * The result of a walk over the relocation slots (slots.h) has three parts: the number of slots
+ * that were changed, the number of slots that stay as they are because their memory cannot become
+ * writable, and SHIM_SLOTS_OPEN if a page that the walks made writable could not get back its
+ * protection. posixtrace reads these parts in the results of posixtrace_shim_attach() and
+ * posixtrace_shim_detach(). A number above SHIM_SLOTS_MOST becomes SHIM_SLOTS_MOST.
  */
 #define SHIM_SLOTS_MOST           0xffffffL
 #define SHIM_SLOTS_CHANGED(value) ((value) & SHIM_SLOTS_MOST)

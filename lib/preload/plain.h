@@ -28,7 +28,7 @@
  * each page that a program uses (tests/bench/CURVES).
  */
 #define shim_start_data __attribute__((section("shim_start")))
-/* The same for large variables of zeros, of which a start uses only the first bytes. */
+/* The same for large variables of zeros. A start uses only the first bytes of each. */
 #define shim_start_zeros __attribute__((section(".bss.start")))
 /*
  * For a variable that is a whole page of zeros. If it was in .bss, .bss would begin at a page of

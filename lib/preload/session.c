@@ -263,8 +263,8 @@ static int create_stream(const struct shim_options *options, const char *path, i
 }
 
 /*
- * A separate function: the first use of the page of the stack that has the path would be a page
- * fault in each program.
+ * This is a separate function because of the size of `path`. In shim_session_begin(), the path
+ * would cause a page fault of the stack in each program, also without options.
  */
 static __attribute__((noinline)) void begin_given(const struct shim_options *options)
 {

@@ -54,8 +54,8 @@ struct module {
 
 /*
  * All modules at one moment. The struct is mapped, because it is large and because malloc() may be
- * a traced function of the program. It stays mapped while slots are redirected. Its pages are used
- * only for modules that exist.
+ * a traced function of the program. It stays mapped from shim_slots_reserve() to
+ * shim_slots_restore(). Only the pages for modules that exist are used.
  */
 static struct walk {
 	size_t count;
@@ -63,7 +63,10 @@ static struct walk {
 	struct module module[MODULES];
 } *walk;
 
-/* The result of the present walk: slots that were changed, and slots that had to be left. */
+/*
+ * The result of the present walk: the slots that were changed, and those that stay as they are
+ * because their page cannot become writable.
+ */
 static struct {
 	long changed, left;
 } result;
@@ -286,7 +289,7 @@ static bool set_protection(uintptr_t page, int protection)
 	return !syscall(SYS_mprotect, page, (size_t)getpagesize(), protection);
 }
 
-/* Gives a page of the module back the protection that it had, or notes that this is impossible. */
+/* Gives a page of the module back the protection that it had. After a failure, notes the page. */
 static void close_page(struct open_page *open, const struct module *module)
 {
 	if (open->is_changed && !set_protection(open->page, open->protection)) {
@@ -320,8 +323,9 @@ static bool is_read_only(const struct module *module, uintptr_t page)
 
 /*
  * Tries again to close the page that an earlier walk has left open, before the walk opens pages of
- * any module. Another module may be at the same address by now. So the page is closed only if it is
- * read-only in this module, too. If its module is not loaded any more, the page is forgotten.
+ * any module. Another module may be at the address of the noted module by now. So the page is
+ * closed only if the dynamic linker has made it read-only in the module that is there. If it has
+ * not, or if no module is there, the page is forgotten.
  */
 static void close_left_page(void)
 {
@@ -504,8 +508,8 @@ static long at_most(long count)
 }
 
 /*
- * Walks over all modules once. A module that is loaded during the walk is examined by the next
- * walk.
+ * Walks over all modules once, and returns the result as in SHIM_SLOTS_... (patch_plan.h). A module
+ * that is loaded during the walk is examined by the next walk.
  */
 static long walk_modules(const struct shim_slots *slots, enum direction direction, bool is_new)
 {
@@ -566,7 +570,10 @@ long shim_slots_restore(const struct shim_slots *slots)
 	const long value = walk_modules(slots, TO_REAL, false);
 	struct walk *const memory = walk;
 
-	/* Another thread may fork here, so the pointer never points to unmapped memory. */
+	/*
+	 * The pointer becomes NULL before the memory is unmapped: another thread may fork between
+	 * the two steps.
+	 */
 	walk = NULL;
 	munmap(memory, sizeof *memory);
 	return value;

@@ -45,9 +45,9 @@ struct shim_slots {
 };
 
 /*
- * Acquires the memory that walks need. Returns false if there is none. Called before anything
- * changes, so that no walk fails; in particular, the slots can be restored in a process that has
- * used up its memory. shim_slots_restore() releases the memory.
+ * Maps the memory that walks need. Returns false if that is impossible. Called before anything
+ * changes, so that no walk fails for lack of memory: the slots can be restored even if the process
+ * has used up its memory by then. shim_slots_restore() releases the memory.
  */
 bool shim_slots_reserve(void);
 

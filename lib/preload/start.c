@@ -123,9 +123,10 @@ static shim_start_data _Atomic int has_begun;
 static shim_start_data _Atomic uint64_t lost_unnamed, lost_holds;
 static shim_start_zeros _Atomic uint64_t lost_early[SHIM_TYPE_COUNT];
 /*
- * The callers of the family alloc before the shim knows the ranges of addresses of the two
- * libraries (shim_own), with the numbers of their calls. Some of these calls are made by the
- * constructor of libposixtrace, and are no losses. The calls of further callers count as losses.
+ * The callers of functions of the family alloc before the shim knows the ranges of addresses of the
+ * two libraries (shim_own), with the numbers of their calls. The constructor of libposixtrace makes
+ * some of these calls, which are no losses. Callers for which there is no entry count as callers
+ * outside the libraries.
  */
 #define EARLY_CALLERS 32u
 #define EARLY_TYPE    52 /* the type is in the bits above all addresses of a process */
@@ -350,7 +351,7 @@ void shim_some_are_blind(void)
 						memory_order_release, memory_order_relaxed);
 }
 
-/* Notes a caller for discount_own_calls(). A program has few such callers. */
+/* Counts a call for discount_own_calls(). A program has few such callers. */
 static void note_early_caller(enum shim_type type, const void *caller)
 {
 	const uintptr_t key = (uintptr_t)caller | (uintptr_t)type << EARLY_TYPE;

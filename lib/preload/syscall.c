@@ -6,9 +6,9 @@
  * openat2(2), close_range(2), pidfd_open(2), pidfd_getfd(2) and pidfd_send_signal(2), for which
  * many versions of the C library have no function; futex(2), for which no version has a function;
  * and calls that make children (process_clone.c, process_vfork.c). unshare(2) and setns(2) are
- * handled as by their wrappers (process_unshare.c). Before calls that may unmap memory or make it
- * unreadable, the shim forgets this memory (known.h). All other system calls are passed on and not
- * traced.
+ * handled as by their wrappers (process_unshare.c). All other system calls are passed on and not
+ * traced. Before such a call, the wrapper forgets the memory that the call may unmap or make
+ * unreadable (known.h).
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -30,10 +30,10 @@
 	"0x2000=O_ASYNC," SHIM_OPEN_BY_PROCESSOR ",0x40000=O_NOATIME,0x80000=O_CLOEXEC," \
 	"0x200000=O_PATH}"
 /*
- * The flags that fcntl() sets or returns. The lowest four bits say what the others are, because 0
- * is a valid value of both kinds of flags: SHIM_FCNTL_STATUS is added to the flags of F_GETFL and
- * F_SETFL, and SHIM_FCNTL_CLOSING to those of F_GETFD and F_SETFD. No flag has these bits. The
- * kernel returns O_LARGEFILE for each file that a program of 64 bits has opened.
+ * The flags that fcntl() sets or returns. There are two kinds of flags, and 0 is a valid value of
+ * both. So one further bit says the kind: SHIM_FCNTL_STATUS is added to the flags of F_GETFL and
+ * F_SETFL, and SHIM_FCNTL_CLOSING to those of F_GETFD and F_SETFD. No flag has one of these bits.
+ * The kernel returns O_LARGEFILE for each file that a program of 64 bits has opened.
  */
 #define SHIM_FCNTL_STATUS  4
 #define SHIM_FCNTL_CLOSING 8
@@ -254,7 +254,8 @@
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
 	/* \
 	 * `command` decides whether `value` is a number or an address. `lock` is the type of the \
-	 * lock that a call has set or removed. `flags` are those that the call set or returned. \
+	 * lock that a call has set or removed. `flags` are those that F_SETFL or F_SETFD was to \
+	 * set, or those that F_GETFL or F_GETFD has returned. \
 	 */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
 	  "ns time; errno error; fd fd; s32 command{0=F_DUPFD,1=F_GETFD,2=F_SETFD,3=F_GETFL," \

@@ -172,7 +172,10 @@ static int io_endless_path(int argc, char **argv)
 /* Whole pages of a segment, with other pages of the segment on both sides. */
 static _Alignas(4096) char segment[3][4096] = { "segment", "segment", "segment" };
 
-/* Each call has a pointer to an unreadable page. It fails with EFAULT, as without the shim. */
+/*
+ * Each call has a pointer to an unreadable page. It fails as without the shim: with EFAULT, or, for
+ * connect(), with any error.
+ */
 static void pass_unreadable(char *page)
 {
 	struct sock_fprog filter = { 1, (struct sock_filter *)(uintptr_t)page };
@@ -196,7 +199,7 @@ static void pass_unreadable(char *page)
 }
 
 /*
- * Puts a segment of shared memory in the place of the page and unmaps it. Returns false if the
+ * Puts shared memory in the place of the page, and unmaps the shared memory. Returns false if the
  * system does not permit that.
  */
 static bool replace_by_shared(char *page, bool by_function)
@@ -211,9 +214,9 @@ static bool replace_by_shared(char *page, bool by_function)
 }
 
 /*
- * io-unreadable NUMBER: a page of the heap or of a segment becomes unreadable by a system call that
- * the program makes itself. Each case has a process of its own, because the shim then no longer
- * knows the heap or segment.
+ * io-unreadable NUMBER: the program makes a page of the heap (even numbers) or of a segment (odd
+ * numbers) unreadable, by syscall(), madvise() or shmat(). Each case has a process of its own,
+ * because the shim afterwards no longer knows the heap or segment.
  */
 static int io_unreadable(int argc, char **argv)
 {

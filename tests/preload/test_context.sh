@@ -274,8 +274,8 @@ POSIXTRACE=off recorded all "$probe" syncs
 check "POSIXTRACE=off: only the recorder's event of the end is there" shows posixtrace_ended 1
 check "POSIXTRACE=off: nothing is traced" shows . 1
 
-# A library whose constructor runs before that of libposixtrace makes 0 or 100 allocations. All of them
-# are counted, and none that libposixtrace makes after them.
+# A library whose constructor runs before that of libposixtrace makes 0 or 100 allocations. The shim
+# counts all of them, and none of those that libposixtrace makes afterwards.
 cat >"$tmp/first.c" <<'C'
 #include <stdlib.h>
 void first(void) {}

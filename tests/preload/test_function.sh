@@ -219,9 +219,10 @@ if $cc -O1 -w -fno-pie -no-pie -o "$tmp/denied" "$tmp/denied.c" && "$tmp/denied"
 		grep -c 'patched=0 refused=2 why="code cannot be made executable again"')" -eq 1
 fi
 
-# The kernel refuses the second of two pages. All jumps of the module are written, or none of them: the
-# program prints the bytes of both functions. "write": the page cannot become writable. "execute": it
-# cannot become executable again. "move": then no copy can replace it, either.
+# A filter refuses mprotect() for the second of two pages. All jumps of the module are written, or
+# none of them: the program prints the bytes of both functions. "write": the page cannot become
+# writable. "execute": it cannot become executable again. "move": it cannot become executable again,
+# and mremap() is refused, so that no copy can replace it.
 cat >"$tmp/second.c" <<'C'
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -87,10 +87,11 @@ check "a library that was loaded later is traced" test "$("$posixtrace" dump -e 
 check "the log is sound" is_sound
 end_reading calls
 
-# A process that refuses what the library needs to redirect its calls. The program defines syscall(), by
-# which the library protects memory, and mmap(). A line that begins with = has the words of what fails:
-# "open" and "close" of a page of the program, "part" for the close of a page of its library, "map" of
-# 1 MiB or more. A word that ends with a 1 is for the first time only.
+# A process refuses what the shim needs to redirect the calls of the process. The program defines
+# mmap(), and syscall(), by which the shim protects memory. A line that begins with = says by words
+# what fails. "open": a page of the program cannot become writable. "close": it cannot become
+# read-only again. "part": a page of the program's library cannot become read-only again. "map":
+# mmap() of 1 MiB or more. A word with a 1 behind it fails only once.
 cat >"$tmp/refuses.c" <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>

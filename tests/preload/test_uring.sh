@@ -135,7 +135,8 @@ check "with threads: the answers of one ring" \
 	shows 'io.uring_complete .*result=1 error=0 flags=0x0 user_data=0x40' 40
 
 # A kernel before Linux 6.10 does not copy from the memory of a ring. The program defines syscall(), by
-# which the shim copies. Each ring has one copy that fails; later calls record its answers.
+# which the shim copies, and lets each copy fail. The shim tries one copy for each ring; later calls
+# record the answers of the ring.
 cat - "$tmp/ring.c" >"$tmp/refused.c" <<'EOT'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -175,8 +176,9 @@ if ${CC:-cc} -pthread -rdynamic -o "$tmp/refused" "$tmp/refused.c" -luring -ldl;
 	check "refused copies: none is unseen" shows 'io.uring .* unseen=[1-9]' 0
 fi
 
-# While the shim copies the answers of a ring, another ring gets its address: the program defines
-# syscall(), by which the shim copies, and ends the ring there, as another thread could.
+# While the shim copies the answers of a ring, another ring gets the same address. The program
+# defines syscall(), by which the shim copies. This function ends the ring, as another thread could,
+# and makes the other ring.
 cat >"$tmp/replaced.c" <<'EOT'
 #define _GNU_SOURCE
 #include <dlfcn.h>

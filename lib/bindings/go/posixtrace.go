@@ -33,8 +33,8 @@ static int parse(const char *text, struct posix_trace_schema_np *schema)
 	return posix_trace_schema_parse_np(text, schema);
 }
 
-// Returns how many bytes the fields need at least: all of their constant sizes, the count before
-// variable bytes, and the NUL of a variable string.
+// Returns how many bytes the fields need at least. This is the sum of their constant sizes, of the
+// counts before variable bytes, and of the NULs of variable strings.
 static size_t least_bytes(const struct posix_trace_schema_np *schema)
 {
 	size_t bytes = 0;

@@ -105,8 +105,8 @@ static void free_event(napi_env env, void *event, void *hint)
 }
 
 /*
- * Returns whether an event has room for the fields: all of their constant sizes, the count before
- * variable bytes, and the NUL of a variable string.
+ * Returns whether an event has room for the bytes that the fields need at least. These are their
+ * constant sizes, the counts before variable bytes, and the NULs of variable strings.
  */
 static bool has_room(const struct posix_trace_schema_np *schema)
 {
@@ -193,7 +193,7 @@ static bool integer_of(napi_env env, napi_value value, uint64_t *number)
  * The values of an event, and copies of its strings. Fields str share the room that other fields
  * leave in the event, so they share the memory for copies: a string that is shortened here would be
  * shortened in the event, too. Each field str[N] has room for N bytes in the event whatever the
- * others are, so its copy has memory for N bytes and a NUL of its own.
+ * other fields are, so its copy does not share memory: it has N bytes and one for a NUL.
  */
 struct values {
 	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
@@ -203,8 +203,9 @@ struct values {
 };
 
 /*
- * Returns a copy of a string for a field str, or for str[room] if `room` is not 0. The copy of
- * another value is "". A text ends at its first NUL. has_room() has limited the sum of all N.
+ * Returns a copy of a string for a field str, or for str[room] if `room` is not 0. If the value is
+ * not a string (null or undefined), or if no memory is left for a field str, the result is "". A
+ * text ends at its first NUL. has_room() has limited the sum of all N.
  */
 static const char *copy_string(napi_env env, napi_value value, unsigned room, struct values *values)
 {

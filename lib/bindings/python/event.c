@@ -258,8 +258,8 @@ static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf
 }
 
 /*
- * Returns the number of bytes that the fields need at least: all of their constant sizes, the count
- * before variable bytes, and the NUL of a variable text.
+ * Returns the number of bytes that the fields need at least. This is the sum of their constant
+ * sizes, of the counts before variable bytes, and of the NULs of variable texts.
  */
 static size_t least_bytes(const struct posix_trace_schema_np *schema)
 {
@@ -290,7 +290,7 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 		Py_DECREF(event);
 		return PyErr_Format(PyExc_ValueError, "this is not a schema: %s", schema);
 	}
-	/* The event would lack the fields for which event_call() has no room. */
+	/* The events would lack the fields for which event_call() has no room. */
 	if (least_bytes(&event->schema) > POSIX_TRACE_FIELDS_BYTES_NP) {
 		PyErr_Format(PyExc_ValueError,
 			     "the fields of %s need %zu bytes, and an event has %d", name,

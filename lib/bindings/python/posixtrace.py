@@ -70,8 +70,9 @@ def _traced_later(span, function):
     else:
         return None
     # In older versions of Python, the module inspect recognizes only functions as functions of
-    # these kinds. There, and for an object without code that inspect.markcoroutinefunction() has
-    # marked, the wrapper is a function, and wrong arguments fail at the first step.
+    # these kinds, so the wrapper is a function, and wrong arguments fail at the first step. The
+    # same is true of an object that inspect.markcoroutinefunction() has marked and that has no
+    # __code__.
     if hasattr(_inside(function), "__code__"):
         traced = _TracedLater(function, make_inner, make_outer(span, function, take))
         if is_kind(traced):
@@ -87,7 +88,7 @@ def _inside(function):
 
 
 def _named(outer, function):
-    """Gives a function the names of another one, which its coroutines or generators then have."""
+    """Gives `outer`, and so its coroutines or generators, the names of `function`."""
     inside = _inside(function)
     for name in "__name__", "__qualname__":
         setattr(outer, name, getattr(inside, name, type(inside).__name__))
@@ -95,10 +96,10 @@ def _named(outer, function):
 
 
 class _Unawaited:
-    """Holds the inner coroutine until the outer one awaits it.
+    """Holds the inner coroutine until the outer coroutine awaits it.
 
-    If the outer coroutine is never awaited, Python warns about it. Without this object, Python would
-    warn about the inner one, too.
+    If the program never awaits the outer coroutine, Python warns about the outer coroutine. Without
+    this object, Python would warn about the inner coroutine, too.
     """
 
     __slots__ = ("_coroutine",)

@@ -13,7 +13,7 @@ def library(*options):
 
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
-# The library of a prefix that the dynamic linker does not search is found by its path.
+# The module gets the path of the library's folder, because the dynamic linker may not search it.
 folders = library("--variable=libdir")
 setup(
     name="posixtrace", version="1.0.0", license="LGPL-2.1-or-later", python_requires=">=3.10",

@@ -55,7 +55,7 @@ int mkdirat(int at, const char *path, mode_t mode)
  */
 static bool may_examine_first;
 
-/* not 0: the inode of the pid namespace of this process */
+/* not 0: fstatat() returns this number as the inode of the pid namespace of this process */
 static ino_t own_space;
 
 /* The library calls these functions. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/guard_start.c: whether a log gets a guardian. The test can make the start of its process
- * fail. posix/guard.c: which log a guardian completes.
+ * posix/guard_start.c: whether a log gets a guardian. The test can make the start of the guardian's
+ * process fail. posix/guard.c: which log a guardian completes.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -76,7 +76,10 @@ START_TEST(where_there_are_no_record_locks_there_is_no_guardian)
 }
 END_TEST
 
-/* A process that is the guardian of a stream which has ended without events in the log `fd`. */
+/*
+ * Runs a guardian in a child process. Its stream has ended, and has recorded no events in the log
+ * of the file `fd`.
+ */
 static void guard_unused(int fd, const uint8_t *uuid)
 {
 	const struct ptx_guarded guarded = {
@@ -103,7 +106,7 @@ static void guard_unused(int fd, const uint8_t *uuid)
 
 /*
  * The file has a log that names no guardian and that a process is writing. It may be the log of
- * another stream: the creator in another namespace cannot name its guardian.
+ * another stream: a creator in another namespace of process ids cannot name the guardian.
  */
 START_TEST(a_guardian_completes_only_the_log_with_its_uuid)
 {

@@ -28,11 +28,12 @@
 //!
 //! A name of an event type has at most 63 bytes. The name of a span, by which readers pair its
 //! begin and its end, has only printable characters of ASCII, without blanks and `;,{}|=@"\`. An
-//! underscore replaces each other character, and a name that is too long loses its end. Such a name
-//! ends with `~` and a checksum of the whole name, and so does the name of a target that has a `.`.
-//! So a name in the log depends on the name in the program alone. Two names in the program have the
-//! same name in the log only if their checksums of 32 bits are equal, or if one of them has the form
-//! of a changed name itself.
+//! underscore replaces each other character, and a name that is too long loses its end. A name that
+//! is changed in one of these ways gets a `~` and a checksum of the whole name, before `:LINE`,
+//! `.begin` or `.end`. The name of a target that has a `.` gets them, too. So a name in the log
+//! does not depend on other names in the program. Two names in the program have the same name in
+//! the log only if their checksums of 32 bits are equal, or if one of them has the form of a
+//! changed name itself.
 //!
 //! While the process is not traced, the values of events are not formatted. A `Layer` formats the
 //! values of spans also then, because the process may be traced when a thread enters the span.
@@ -162,9 +163,9 @@ const NAME_MAX: usize = 63;
 const VARIANT: usize = 2;
 
 /// Returns the name in the events for `name`: `valid` and the suffix. If `is_changed`, or if both
-/// have more than `most` bytes, the result has a checksum of `name` before the suffix, and `valid` is
-/// cut as necessary. Each run of a program must give a line the same name, so the result depends on
-/// the arguments alone and not on the lines that were used before.
+/// have more than `most` bytes, the result has a checksum of `name` before the suffix, and `valid`
+/// is cut as necessary. A line must get the same name in each run of the program. So the result
+/// depends on the arguments alone, and not on the lines that the program has reached before.
 fn name_of(name: &str, valid: &str, is_changed: bool, suffix: &str, most: usize) -> String {
     if !is_changed && valid.len() + suffix.len() <= most {
         return format!("{valid}{suffix}");
