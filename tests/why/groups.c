@@ -417,7 +417,7 @@ static void __attribute__((noinline)) drift_poll(void)
 	}
 }
 
-/* The pause is much shorter than the work, so it is no period. The work varies. */
+/* The poll is the work, whose duration varies. The pause is much shorter, so it is no period. */
 static void __attribute__((noinline)) throttle(void)
 {
 	for (int i = 0; i < 20; i++) {

@@ -32,9 +32,9 @@ struct outfile {
 	int fd;
 	/*
 	 * With OUTFILE_AGE, outfile_keep() calls this function immediately before it renames the
-	 * file "place" to PATH.old. Another process may have made both files since
-	 * outfile_create(). Returns false after it printed why PATH.old must not be replaced. NULL:
-	 * it may always be replaced.
+	 * file "place" to PATH.old. Another process may have made "place" and PATH.old since
+	 * outfile_create(). The function returns false after it printed why PATH.old must not be
+	 * replaced. NULL: PATH.old may always be replaced.
 	 */
 	bool (*may_age)(const char *place);
 };

@@ -12,8 +12,8 @@
 
 #define CONNECT_S 5L
 /*
- * A host may get another address. libcurl would use the old one for a minute. A lookup for each
- * request would load the servers of names.
+ * For how long a looked-up address is used. A host may get another address, and libcurl would use
+ * the old one for a minute. A lookup for each request would be too much work for the name servers.
  */
 #define ADDRESS_S 5L
 
@@ -181,7 +181,8 @@ static bool is_unsent(CURLcode err)
 
 /*
  * Returns whether there was a connection, so that the receiver may have got bytes of the request.
- * If CONNECT_S are over before, the error is the same as at the end of timeout_s.
+ * libcurl reports the same error if there is no connection within CONNECT_S, and if there is no
+ * answer within timeout_s.
  */
 static bool was_connected(CURL *curl)
 {

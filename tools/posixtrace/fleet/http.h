@@ -50,7 +50,10 @@ struct http_answer {
 	struct bytes *text;           /* belongs to the caller; gets the text and a NUL behind it */
 	long status;                  /* 0: there was no answer */
 	long retry_after_s;           /* the time for which the receiver asks; 0: none */
-	/* the receiver got the whole request or a part of it, and timeout_s were over then */
+	/*
+	 * the time was over before the answer was complete, although there was a connection, so the
+	 * receiver may have got the request
+	 */
 	bool is_late;
 	char what[HTTP_WHAT_BYTES];   /* if the result is not HTTP_ANSWERED: the reason */
 };

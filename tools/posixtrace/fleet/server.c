@@ -134,7 +134,7 @@ static void copy_line(const struct server *server, char *line, size_t size)
 	"another version has made it, or somebody has changed it: use that version, or another " \
 	"database"
 
-/* The meaning of an error. */
+/* The groups of errors. */
 enum meaning {
 	OVERLOAD, /* the server has no room for the request now, and the request has ended */
 	REFUSAL,  /* the error would occur again if the request were repeated */
@@ -142,8 +142,8 @@ enum meaning {
 };
 
 /*
- * The meaning of ClickHouse's numbers of errors. The text, which messages have in addition to the
- * server's own text, may be NULL.
+ * The meanings of ClickHouse's numbers of errors. A message has the text before the server's own
+ * text. If the text is NULL, the message has only the server's own text.
  */
 static const struct cause {
 	int code;
@@ -212,8 +212,8 @@ bool server_lacks_columns(const struct server *server)
 }
 
 /*
- * Returns why the server has not executed the request, or NULL if the server's own text has to be
- * enough. A proxy answers 429 or 503 without a code.
+ * Returns the meaning of an error as a text, or NULL if the message has only the server's own text.
+ * A proxy answers 429 or 503 without a code.
  */
 static const char *cause_text(const struct server *server, long status)
 {

@@ -97,7 +97,7 @@ int server_code(const struct server *server);
 
 /*
  * Returns whether the last answer says that a table has other columns than the statement. Another
- * version may have made the table again since the caller has read its layout.
+ * version may have made the table again after the caller had read the layout of the table.
  */
 bool server_lacks_columns(const struct server *server);
 

@@ -248,7 +248,10 @@ static void say_unwritable(pid_t pid, int err)
 	    (int)pid, (int)pid, say_strerror(err));
 }
 
-/* Prints which pointers of the process the shim could not change, and which memory not protect. */
+/*
+ * Prints how many pointers of the process the shim could not change, and whether the shim could not
+ * protect a page again. "value" is the result of a function of the shim.
+ */
 static void say_slots(const struct work *work, int64_t value)
 {
 	const bool is_attach = !strcmp(work->symbol, ATTACH);

@@ -73,7 +73,7 @@ bool process_add_operands(struct process_list *list, const char *command, int ar
 	return true;
 }
 
-/* It is no error if the process has ended or is hidden. */
+/* If the process has ended or is hidden, the name is "?". */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 {
 	if (!procfile_name(pid, pid, name, PROCESS_NAME_BYTES))

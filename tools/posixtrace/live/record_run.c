@@ -554,7 +554,10 @@ static int trace_to_end(struct run *run)
 	}
 	run->has_stream = true;
 	note_untraced(run);
-	/* A server may run for long, so a message says at its begin that calls are missing. */
+	/*
+	 * The program may be a server that runs for long. So a message at the begin of the
+	 * recording, and not only at the end, says that calls are missing.
+	 */
 	if (run->kernel.plan.has_library && run->kernel.plan.calls != KERNEL_CALLS_ALL &&
 	    !run->plan->quiet)
 		run->is_go_said = untraced_say_go(run->plan->pid);
@@ -567,8 +570,8 @@ static int trace_to_end(struct run *run)
 
 /*
  * The recorder renames an existing file of the log to LOG.old, which replaces an older file of that
- * name. Returns whether this is permitted: LOG.old does not exist, or it is a log that can be read
- * or an empty file. Otherwise the function prints an error.
+ * name. Returns whether this is permitted: LOG or LOG.old does not exist, or LOG.old is an empty
+ * file or a log that can be read. Otherwise the function prints an error.
  */
 static bool may_age(const char *path)
 {
@@ -598,7 +601,8 @@ static bool may_age(const char *path)
 /*
  * Creates the file of the log. The file gets its final name only in trace_to_end(), so if nothing
  * can be traced, an old log is not changed. LOG.old is examined here, so that no program is started
- * in vain, and again in trace_to_end(), because another process may have made it or LOG since.
+ * in vain. trace_to_end() examines LOG.old again, because another process may have made LOG or
+ * LOG.old meanwhile.
  */
 static int create_log(struct run *run)
 {

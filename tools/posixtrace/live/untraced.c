@@ -7,7 +7,7 @@
  * executes such a program, the preload library records an event process.untraced. A user who misses
  * the calls of a child then finds the reason in the line that is printed here, without a search in
  * the log. A program of Go that uses the C library loads the preload library, but its runtime makes
- * system calls itself, so its log is nearly empty. Another line names these programs.
+ * most system calls itself, so the log lacks these calls. Another line names these programs.
  */
 #include "live/untraced.h"
 
@@ -270,7 +270,7 @@ struct started {
 		bool is_go;
 	} at[EXAMINED];
 	size_t count;
-	bool is_first_known; /* a line about the next start was printed already */
+	bool is_first_known; /* a line about the program of the next start was printed already */
 };
 
 /* Examines the program of an event process.start, unless its path was examined before. */

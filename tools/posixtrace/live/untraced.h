@@ -30,8 +30,9 @@ void untraced_say_children(const struct rotation *logs);
 /*
  * If programs of Go recorded their start in the logs, prints one line with the first of these
  * programs. The logs are complete. is_first_known is true if a line about the first program was
- * printed when the recording began. The files are examined now, at the paths that the logs have. A
- * file that is missing or that cannot be read is omitted.
+ * printed when the recording began. The line then omits this program. The function examines the
+ * files that are now at the paths in the logs. A file that is missing or that cannot be read is
+ * omitted.
  */
 void untraced_say_go_programs(const struct rotation *logs, bool is_first_known);
 

@@ -97,13 +97,14 @@ enum logfile_kind {
 };
 
 /*
- * Examines the file of a path. For LOGFILE_REFUSED and LOGFILE_UNKNOWN, stores the reason, which
- * otherwise becomes empty. The function prints nothing and does not wait for a guardian.
+ * Examines the file of a path and returns its kind. For LOGFILE_REFUSED and LOGFILE_UNKNOWN, "why"
+ * becomes the reason, otherwise an empty text. The function prints nothing and does not wait for a
+ * guardian.
  */
 #define LOGFILE_WHY_BYTES 160
 enum logfile_kind logfile_kind(const char *path, char why[LOGFILE_WHY_BYTES]);
 
-/* Returns true for a log, also for one that cannot be read. */
+/* Returns whether the file is of the kind LOGFILE_READABLE or LOGFILE_REFUSED. */
 bool logfile_is_log(const char *path);
 
 /*

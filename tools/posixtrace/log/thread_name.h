@@ -22,7 +22,7 @@ struct thread_life {
 	int64_t begin_ns, end_ns;
 };
 
-/* Notes the begin or the end of a thread if the event of this type is one. */
+/* Notes the time of an event of a thread if its type is thread.begin or thread.end. */
 static inline void thread_life_event(struct thread_life *life, const char *type, int64_t time_ns)
 {
 	if (type[0] != 't')
@@ -33,7 +33,7 @@ static inline void thread_life_event(struct thread_life *life, const char *type,
 		life->end_ns = time_ns;
 }
 
-/* Adds what another part of the log has about the same thread; the order of the parts is free. */
+/* Adds the times that another part of the log has for the same thread, in any order of parts. */
 static inline void thread_life_add(struct thread_life *to, const struct thread_life *from)
 {
 	if (from->begin_ns > to->begin_ns)
@@ -43,8 +43,8 @@ static inline void thread_life_add(struct thread_life *to, const struct thread_l
 }
 
 /*
- * Returns the time for which thread_name_find() finds the last name of a thread: its end, or the
- * time of its last event if the log does not have its end.
+ * Returns the time for which thread_name_find() finds the last name of a thread: the end of the
+ * thread, or last_ns, the time of its last event, if the log has no end behind the latest begin.
  */
 static inline int64_t thread_life_name_ns(const struct thread_life *life, int64_t last_ns)
 {

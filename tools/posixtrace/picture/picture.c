@@ -171,8 +171,8 @@ static const struct plan *plan_of(const struct picture *picture, const struct re
 }
 
 /*
- * First reading: counts an event. The row keeps the time of its last event and of the thread's end,
- * because the name of the thread is later searched for one of them.
+ * First reading: counts an event. The row keeps the times of its last event and of the thread's
+ * end, because the name that the thread had at one of these times is searched later.
  */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {

@@ -252,7 +252,7 @@ static bool name_columns(const struct listed *list, struct sqlfields *columns)
 /*
  * Makes a new view and exchanges the names of the two views in one statement, so that a view always
  * exists. If this fails, the shipment does not fail, because rows do not depend on the view. The
- * next look at a log with events then makes the next attempt. Returns whether the view was made.
+ * next shipment that sends rows tries it again. Returns whether the view was made.
  */
 static bool replace_view(struct link *link, const struct listed *list, bool exists)
 {
@@ -341,9 +341,10 @@ static bool update_view(struct link *link, struct listed *list, bool has_changed
 
 /*
  * Returns whether this process has found all fields of the log in the database, and a view with
- * these fields, since the tables were made. Then no request is necessary. With --follow, each look
- * at a log would otherwise need two requests more. A shipper may be killed when it has replaced the
- * view by one with fewer fields, so the result is false from time to time.
+ * these fields, since the tables were made. Then no request is necessary. With --follow, each
+ * shipment of new events would otherwise need two more requests. Another shipper may be killed
+ * after it has replaced the view by one with fewer fields. So the result is false when these facts
+ * are older than KNOWN_NS.
  */
 static bool are_known(const struct ship_fields *fields, const struct link *link)
 {

@@ -16,8 +16,8 @@
 
 #define OTHERS_S 5 /* timeout for a replica to which this process does not send rows now */
 #define DOUBLINGS_MOST 4 /* a slow server gets at most 16 times the time of --timeout */
-#define PATIENT_NS INT64_C(3600000000000) /* how long it gets more time */
-/* how long the hosts of the URL are assumed to be all replicas, and not to be all replicas */
+#define PATIENT_NS INT64_C(3600000000000) /* how long after a late answer it gets more time */
+/* how long the result of find_replicas() is used: if it is true, and if it is false */
 #define ALL_REPLICAS_NS INT64_C(600000000000)
 #define FEW_REPLICAS_NS INT64_C(30000000000)
 #define SYNC_QUERIES 8 /* number of names of the statement SYSTEM SYNC REPLICA for each table */
@@ -418,11 +418,11 @@ static enum server_result read_identity(struct link *link)
 }
 
 /*
- * Sends a request with the time limit for the current host. If the host has got the request and the
- * limit is over, the following requests to this host have twice the time. Otherwise a server that
- * always needs longer would execute each INSERT after its attempt was voided, and no event would
- * ever arrive. A small request says nothing about the time that a large one needs, so the host
- * keeps the time for an hour.
+ * Sends a request with the time limit for the current host. If there was a connection but no answer
+ * within the limit, the following requests to this host have twice the time. Otherwise a server
+ * that always needs longer would execute each INSERT after its attempt was voided, and no event
+ * would ever arrive. A timely answer to a small request says nothing about the time that a large
+ * one needs. So the host keeps the longer limit until PATIENT_NS after its last late answer.
  */
 static enum server_result request_patiently(struct link *link, const char *sql,
 					    const struct bytes *body, size_t limit)
@@ -449,9 +449,10 @@ static enum server_result request_patiently(struct link *link, const char *sql,
 }
 
 /*
- * Handles an answer to an INSERT that a table has other columns. Another version may have made the
- * tables again since this process has read their layout. So the first such answer for the tables is
- * no refusal: before the next request, ship reads the layout if the tables are new.
+ * Returns the result of an INSERT, or SERVER_REFUSED if the server has answered for the second time
+ * that a table has other columns, without a successful INSERT in between. The first answer is no
+ * refusal, because another version may have made the tables again after this process had read their
+ * layout. Before the next request, ship reads the layout if the tables are new.
  */
 static enum server_result check_columns(struct link *link, enum server_result result)
 {
@@ -679,9 +680,10 @@ static bool ask_line(struct link *link, struct bytes *sql)
 }
 
 /*
- * Asks each host for the name of its replica. Returns whether these are all replicas of the tables:
- * there are not more of them than hosts, and no two names are equal, because two hosts of the URL
- * may be one server. A server without ZooKeeper reports 0 replicas.
+ * Asks each host of the URL for the name of its replica. Returns whether these are all replicas of
+ * the tables: no table has more replicas than there are hosts, and all names are different. Two
+ * names are equal if two hosts of the URL are one server. If a server cannot reach ZooKeeper, it
+ * reports 0 replicas, and the result is false.
  */
 static bool find_replicas(struct link *link)
 {
@@ -707,7 +709,10 @@ static bool find_replicas(struct link *link)
 	return good;
 }
 
-/* Returns whether the hosts of the URL are all replicas of the database. */
+/*
+ * Returns whether the hosts of the URL are all replicas of the database. Without replicated tables,
+ * this is true if the URL has one host.
+ */
 static bool has_all_replicas(struct link *link)
 {
 	const unsigned hosts = link->server.address.hosts;

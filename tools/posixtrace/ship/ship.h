@@ -63,8 +63,8 @@ struct link {
 	} *checked;
 	size_t checks;
 	/*
-	 * when the replicas of the database were last compared with the hosts of the URL, 0: never;
-	 * whether each replica is one of these hosts
+	 * when the replicas of the database were last compared with the hosts of the URL, 0: not
+	 * since the tables were made; whether each replica is one of these hosts
 	 */
 	int64_t replicas_ns;
 	bool has_all_replicas;

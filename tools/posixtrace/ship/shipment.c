@@ -224,7 +224,11 @@ static bool void_rows(struct shipment *shipment, const char *table, const char *
 	return good;
 }
 
-/* Returns the condition, before "AND", for the rows of other tables by which a summary is found. */
+/*
+ * Returns the condition, followed by "AND", for the rows of the table "logs" in the table that
+ * logs_table() returns. Each summary has one of these rows. The text is empty if that table has no
+ * other rows.
+ */
 static const char *logs_condition(enum fleet_layout layout)
 {
 	static char number[32];
@@ -237,7 +241,7 @@ static const char *logs_condition(enum fleet_layout layout)
 	return number;
 }
 
-/* Returns the name of the table that has these rows. */
+/* Returns the name of the table of the database that has the rows of the table "logs". */
 static const char *logs_table(enum fleet_layout layout)
 {
 	return fleet_is_shared(QUERY_LOGS, layout) ? fleet_summary_table(layout) : "logs_rows";
@@ -257,9 +261,10 @@ static bool void_summaries(struct shipment *shipment)
 }
 
 /*
- * Returns whether no replica has confirmed a row of the log. Most logs without a position are new,
- * so they need no link_sync(). The server executes this request only when the replica has no other
- * work, so logs that begin at the same time on many hosts would wait for each other.
+ * Returns whether no replica has confirmed a row of the log. This is so for most logs without a
+ * position, because they are new, and they need no link_sync(). The server ends the statements of
+ * link_sync() only when the replica has no other work. So logs that begin at the same time on many
+ * hosts would wait for each other.
  */
 static bool is_nowhere(struct shipment *shipment)
 {

@@ -489,7 +489,10 @@ static bool is_creating(uint64_t flags)
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* Returns the flags that fcntl(2) has set or returned, as the preload library records them. */
+/*
+ * Returns the flags that fcntl(2) was to set or has returned, as the preload library records them.
+ * Returns 0 for commands without flags.
+ */
 static int64_t fcntl_flags(const struct syscalls_record *record)
 {
 	const bool is_error = result_of(record) < 0;

@@ -25,8 +25,8 @@
  * 	@0      the text in part 0              $0      the text of known length in part 0
  * 	a0      the socket address in part 0    d0      the bytes of part 0
  * 	n       the name of the call            o       the socket option in arguments 1 and 2
- * 	f       the flags of fcntl()            L0      the lock that fcntl() has set, whose struct
- * 	                                        flock begins in part 0
+ * 	f       the flags of fcntl()            L0      the type of the lock that fcntl() has set or
+ * 	                                        removed; struct flock begins in part 0
  * 	k0      1 if part 0 is there and a child was waited for
  *
  * A ! at the end of a call's name means that the call has other arguments in 32-bit programs. There

@@ -32,7 +32,7 @@
 #define SYSCALLS_NUMBERS     512  /* greater than the number of each call that has a name */
 #define SYSCALLS_UNREAD      UINT32_MAX
 
-/* Why the kernel cannot record: a text for the user, and the means by which it could. */
+/* Why the kernel cannot record: a text for the user, and the kind of remedy. */
 enum syscalls_remedy {
 	SYSCALLS_OTHER_KERNEL, SYSCALLS_PERMISSION, SYSCALLS_FIRST_SPACE, SYSCALLS_MOUNT_TRACEFS,
 	SYSCALLS_DESCRIPTORS, SYSCALLS_MEMORY, SYSCALLS_OTHER_PROCESSOR

@@ -108,7 +108,7 @@ struct top_states {
 		pid_t pid;
 		unsigned long long start;
 		unsigned long long later; /* start of the later process, 0: there is none */
-		bool has_counted;         /* "events" is a count from the time of this process */
+		bool has_counted;         /* "events" was counted while that process lived */
 		uint64_t events;          /* of all processes that had the number */
 		unsigned look;            /* the last look that has examined the child */
 	} *child;

@@ -155,8 +155,9 @@ static uint64_t events_of(const struct top *top, pid_t pid)
 /*
  * The child has ended, and the process that has its number began at "start"; 0: there is none.
  * Returns whether this process has recorded events. "top" has counts from a time between the look
- * before and this look. So if two looks after the first one with this process have different
- * counts, no other process can have recorded the difference.
+ * before and this look. At the first look that finds this process, the process may be younger than
+ * the counts. At each later look it is older than the counts. So if these later counts grow, this
+ * process has recorded the difference.
  */
 static bool is_later_child(struct top_child *child, const struct top *top,
 			   unsigned long long start)

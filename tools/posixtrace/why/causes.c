@@ -338,7 +338,8 @@ static void add_outside(struct division *division, uint32_t node, uint64_t key, 
 }
 
 /*
- * Adds the threads that held the lock of a Python interpreter in a part of a wait for it.
+ * Adds the threads that held the lock of a Python interpreter in a part of a wait for it, and the
+ * times in which the lock was free.
  */
 static void add_interpreters(struct division *division, uint32_t node, const struct call *call,
 			     int64_t from_ns, int64_t to_ns)

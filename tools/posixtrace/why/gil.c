@@ -205,8 +205,8 @@ static bool gil_begin(const struct history *history, struct gil_walk *walk, uint
 }
 
 /*
- * Returns when a thread that got the GIL since from_ns took it: the end of its own wait for the
- * GIL, or from_ns, if it did not wait then.
+ * Returns when a thread took the GIL that was released at from_ns: at the end of the thread's own
+ * wait for the GIL, or at from_ns if the thread did not wait for the GIL at this moment.
  */
 static int64_t taken_ns(const struct history *history, uint32_t index, int64_t from_ns)
 {
@@ -221,8 +221,10 @@ static int64_t taken_ns(const struct history *history, uint32_t index, int64_t f
 }
 
 /*
- * Divides the time in which a thread got the GIL, held it and released it: first it still waited.
- * The walk returns the time of the wait next. Returns the begin of the other time.
+ * Divides the time between two releases, of which 'thread' made the second one. If the thread still
+ * waited at the first release, the GIL was free until the thread took it. The next call of
+ * gil_next() then reports this free time. Returns the begin of the time in which the thread held
+ * the GIL.
  */
 static int64_t divide_hold(const struct history *history, struct gil_walk *walk, uint32_t thread,
 			   int64_t begin_ns, int64_t end_ns)

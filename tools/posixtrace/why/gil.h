@@ -36,15 +36,18 @@ struct gil_walk {
 	int64_t from_ns, to_ns; /* the time that is not explained yet */
 	size_t at;
 	bool has_begun;
-	/* a time before the last one, in which the GIL was free; the end is 0: there is none */
+	/*
+	 * a time in which the GIL was free, directly before the last result, which the next call
+	 * reports; free_to_ns is 0: there is none
+	 */
 	int64_t free_from_ns, free_to_ns;
 };
 
 /*
  * Continues the walk: stores the thread that held the GIL before, and the begin and end of this
- * time. *thread becomes HISTORY_NONE for a time after a release in which the thread that took the
- * GIL next still waited: it had to wake up and get a CPU. Returns false at the end of the walk.
- * Adds the number of examined calls to *steps.
+ * time. *thread becomes HISTORY_NONE for a time in which the GIL was free: after a release, the
+ * thread that took the GIL next still had to wake up and get a CPU. Returns false at the end of the
+ * walk. Adds the number of examined calls to *steps.
  */
 bool gil_next(const struct history *history, struct gil_walk *walk, uint32_t *thread,
 	      int64_t *begin_ns, int64_t *end_ns, uint64_t *steps);

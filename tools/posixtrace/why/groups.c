@@ -11,8 +11,8 @@
 #define LATE_LEAST 1
 
 /*
- * Returns whether other requests waited while the thread of a window worked. If the thread is a
- * worker of a pool, another worker could have handled these requests.
+ * Returns whether a window is of a kind in which other requests may wait while its thread works. If
+ * the thread is a worker of a pool, another worker could handle these requests.
  */
 static bool has_waiting(const struct window *window)
 {
@@ -21,9 +21,9 @@ static bool has_waiting(const struct window *window)
 }
 
 /*
- * Finds a worker of a pool in the chain that leads to a node, if no worker of its pool was idle for
- * most of the time in which all of them lived, which must be at least half of the window. Returns 0
- * or ENOMEM.
+ * Finds a worker of a busy pool in the chain that leads to a node. Only with has_waiting(), this
+ * may be the thread of the window. A pool is busy if no worker of it was idle for most of the time
+ * in which all of them lived. This time must be at least half of the window. Returns 0 or ENOMEM.
  */
 static int find_busy(struct groups *groups, const struct why *why, const struct window *window,
 		     const struct division *division, uint32_t node)
@@ -114,7 +114,7 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 		const struct division *division, const struct why_causes *causes)
 {
 	const struct why_node *node;
-	bool is_paced; /* a timer sets the pace of the thread, and no sleep does */
+	bool is_paced; /* the thread reads a timerfd, which sets its pace */
 	int err;
 
 	groups->worker = HISTORY_NONE;
@@ -123,7 +123,7 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 		return 0;
 	node = &division->node[causes->cause[0].node];
 	err = find_busy(groups, why, window, division, causes->cause[0].node);
-	/* The pace of another thread is not the question, and its sleep is a cause in itself. */
+	/* The rhythm of another thread is not the question: its sleep is a cause in itself. */
 	is_paced = rhythm_read(&why->history, window->thread, window->from_ns, window->to_ns);
 	if (!err && node->kind == WHY_SLEEP && node->thread == window->thread && node->last_call &&
 	    (!is_paced || (node->last_call->cause != CAUSE_SLEEP && !node->last_call->is_in_vain)))

@@ -15,7 +15,7 @@
 struct groups {
 	/*
 	 * a worker whose pool was busy: a thread in the chain to the first cause, or the thread of
-	 * the answer if clients waited for it; HISTORY_NONE: there is none
+	 * the answer if clients may have waited for it; HISTORY_NONE: there is none
 	 */
 	uint32_t worker;
 	struct pools_busy busy;

@@ -741,7 +741,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 			  classify_has(type, event, plan->result);
 	call.is_try = call.cause == CAUSE_POLL && plan->other >= 0 &&
 		      !classify_number(type, event, plan->other);
-	/* call.result is the same member: an unknown result must stay 0. */
+	/* asked_ns has the memory of call.result, which must stay 0 if it is unknown. */
 	if (plan->cause == CAUSE_POLL && !call.error &&
 	    (call.is_in_vain || call.cause == CAUSE_SLEEP))
 		call.asked_ns = classify_number(type, event, plan->other);
@@ -1303,23 +1303,23 @@ static void add_connecting(struct history *history)
 	}
 }
 
-/* The calls of accept() of a thread that returned a connection, and how it used the connections. */
+/* Of a thread: the calls of accept() that returned a connection, and the use of the connections. */
 struct accepts {
 	size_t count;
 	size_t blocked;   /* calls in which the thread was blocked */
-	size_t alone;     /* connections that it read and wrote before its next poll or accept */
+	size_t alone;     /* connections that it answered before its next poll or accept */
 	uint64_t fd;      /* the last connection */
-	bool is_alone;    /* the thread has not polled since the last accept */
-	bool has_read;    /* a request from the last connection */
+	bool is_alone;    /* since the last accept there was no poll and no answer */
+	bool has_read;    /* the thread has read from the last connection */
 };
 
 /*
  * Sets is_serial of each thread that serves one client after the other: it finishes the work for a
  * client before it accepts the next one. Such a thread was blocked in most of its calls of
- * accept(), or, if clients always waited for it, read and answered most requests before its next
- * poll. A server that serves several clients at a time does not block in accept(), because its
- * clients would wait meanwhile, and it polls for the requests of its clients. It may greet a new
- * client before, which is no answer.
+ * accept(). Or, if clients always waited for the thread, it read from most connections and answered
+ * before its next poll. A server that serves several clients at a time does not block in accept(),
+ * because its clients would wait meanwhile. Such a server polls for the requests of its clients.
+ * Before that poll it may write a greeting to a new client, but it has not read a request then.
  */
 static int find_serial(struct history *history)
 {

@@ -106,7 +106,7 @@ struct call {
 		uint64_t target_pid;  /* CAUSE_KILL: the argument of kill(), as a pid_t */
 		/*
 		 * CAUSE_TIMER, CAUSE_SLEEP: the (first) interval or absolute time that was given;
-		 * is_in_vain: the time limit
+		 * CAUSE_POLL with is_in_vain: the time limit
 		 */
 		uint64_t asked_ns;
 		uint64_t change;      /* semop(): the change of the semaphore, as an int64_t */

@@ -704,9 +704,9 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	}
 	fd = find_fd(history, pid, (int32_t)call->key, call->end_ns, is_past);
 	/*
-	 * A call uses the descriptor that it had at its begin. Another thread may have closed it
-	 * since then: for example, the thread that received the bytes may do that before the event
-	 * of the write.
+	 * A call uses the file that the descriptor referred to at the begin of the call. Another
+	 * thread may have closed the descriptor before the event of the call: for example, the
+	 * thread that received the bytes of a write.
 	 */
 	if (transfers && fd.since_ns > call->begin_ns) {
 		const struct history_fd before = find_fd(history, pid, (int32_t)call->key,
@@ -716,8 +716,9 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 			fd = before;
 	}
 	/*
-	 * The process keeps a descriptor that it has inherited. An ancestor may use the number
-	 * again so often that the state which it had at the fork is dropped.
+	 * The process gets a state of its own for a descriptor that it has inherited. Otherwise
+	 * the state could be lost: if an ancestor uses the number again and again, its oldest
+	 * states are dropped.
 	 */
 	if (!is_past && fd.since_ns)
 		present_fd(history, pid, (int32_t)call->key, &fd, call->begin_ns);

@@ -18,8 +18,11 @@
 #define PLACES_MOST  65536 /* the most places, of which each needs memory */
 #define LOOK_AT      512   /* the most calls of a thread that a search examines */
 #define REQUESTS     64    /* the most waits of a thread for one result */
-#define POSTERS      64    /* the most threads that are kept of those that put work into a queue */
-/* A worker that wakes two threads within this time has finished one piece of work, not two. */
+#define POSTERS      64    /* the most threads of one queue that are kept in place.poster */
+/*
+ * A worker that wakes two threads within this time has finished one piece of work, not two. An idle
+ * worker needs at most this time to take work.
+ */
 #define BATCH_NS     INT64_C(50000)
 /*
  * A worker that waits for work for at most 1 / IDLE_PART of a time counts as busy: it may have been
@@ -28,21 +31,22 @@
 #define IDLE_PART    20
 
 /*
- * The queue from which a thread takes work, by the call that waits for work or takes it. The log
- * has no events of the first kind of queues: they are in the memory of the program, and a condition
- * variable, semaphore or futex wakes the workers. The work in the other queues is in the kernel, so
- * each call that takes work has an event, also if it did not wait.
+ * The queue from which a thread takes work, by the call that waits for work or takes it. A queue of
+ * the kind QUEUE_MEMORY is in the memory of the program, and a condition variable, semaphore or
+ * futex wakes the workers. So the log has no events of such a queue. The work in the other queues
+ * is in the kernel, so each call that takes work has an event, also if it did not wait.
  */
 struct queue {
 	enum { QUEUE_NONE, QUEUE_MEMORY, QUEUE_BYTES, QUEUE_CLIENTS } kind;
 	/*
 	 * the address of the variable; QUEUE_BYTES: the object of a pipe, a pair of sockets, an
-	 * eventfd or a message queue; QUEUE_CLIENTS: the address of the socket that listens
+	 * eventfd or a message queue; QUEUE_CLIENTS: the address of the socket that listens, or,
+	 * with is_own, its descriptor
 	 */
 	uint64_t key;
 	uint32_t thread;  /* the one that made the call */
 	bool is_own;      /* the queue belongs to the process of the thread */
-	bool is_second;   /* of a pair of sockets: the end from which work is taken */
+	bool is_second;   /* of a pair of sockets: work is taken from the second end */
 };
 
 struct worker {
@@ -62,7 +66,7 @@ struct place {
 	uint32_t *poster;        /* the threads that put work into a queue of the kernel */
 	size_t posters;
 	uint64_t waits;
-	bool is_posted;          /* a thread that takes no work here has put work, or woken one */
+	bool is_posted;          /* another thread has put work into the queue, or woken a worker */
 	bool is_cut;             /* more than POOLS_WORKERS threads take work here */
 };
 
@@ -91,14 +95,14 @@ static bool is_shared_kind(uint8_t fd_kind)
 	       fd_kind == FD_QUEUE;
 }
 
-/* Returns whether a call of accept() did not return. Its event is one of the recorder. */
+/* Returns whether a call is an accept() that did not return. The recorder made its event. */
 static bool is_stuck_accept(const struct history *history, const struct call *call)
 {
 	return call->is_stuck && call->cause == CAUSE_PEER &&
 	       !strncmp(history_text_at(history, history->stuck[call->thread].call), "accept", 6);
 }
 
-/* Returns the queue for which a call waits, or from which it takes work. */
+/* Returns the queue for which a call waits, or from which it takes work, or QUEUE_NONE. */
 static struct queue queue_of(const struct history *history, const struct call *call)
 {
 	if (waits_for_variable(call))
@@ -110,12 +114,12 @@ static struct queue queue_of(const struct history *history, const struct call *c
 				       .is_second = call->fd_kind == FD_PAIR && call->is_second };
 	if (!history_has_accepted(call) && !is_stuck_accept(history, call))
 		return (struct queue){ .kind = QUEUE_NONE };
-	/* A socket of unknown address is only known to its process. */
+	/* A socket of unknown address is identified by its descriptor, in one process. */
 	return (struct queue){ QUEUE_CLIENTS, call->own ? call->own : call->key, call->thread,
 			       .is_own = !call->own };
 }
 
-/* Returns the queue into which a call puts work. */
+/* Returns the queue into which a call puts work, or QUEUE_NONE. */
 static struct queue queue_of_put(const struct call *call)
 {
 	if (call->cause == CAUSE_POST && !call->has_id)
@@ -178,7 +182,7 @@ static struct place *place_of_queue(const struct history *history, const struct 
 	return index == TABLE_NONE ? NULL : &pools->place[index];
 }
 
-/* Returns the worker of a place that is a thread, or NULL. */
+/* Returns the entry for a thread among the workers of a place, or NULL. */
 static struct worker *find_worker(const struct place *place, uint32_t thread)
 {
 	for (size_t i = 0; i < place->workers; i++)
@@ -189,8 +193,8 @@ static struct worker *find_worker(const struct place *place, uint32_t thread)
 
 /*
  * Returns the place of a call, and adds it if there is none. A call that did not return has no
- * place in the program: it belongs to the first place of its queue. Returns NULL after PLACES_MOST
- * places, or if memory is lacking; *good then becomes false.
+ * place in the program: it belongs to the first place of its queue. Returns NULL if there are
+ * PLACES_MOST places already. If memory is lacking, returns NULL and sets *good to false.
  */
 static struct place *place_of(const struct history *history, struct pools *pools,
 			      const struct call *call, const struct queue *queue, bool *good)
@@ -297,9 +301,9 @@ static void choose_places(struct pools *pools)
 }
 
 /*
- * Collects the threads that did not record their end. Most of the ended threads of a long log are
- * not among them, so that has_unknown() need not examine all threads for each wait. Returns false
- * if memory is lacking.
+ * Collects the threads that did not record their end, for has_unknown(). In a long log most threads
+ * have ended, so that function need not examine them for each wait. Returns false if memory is
+ * lacking.
  */
 static bool collect_open(const struct history *history, struct pools *pools)
 {
@@ -534,9 +538,9 @@ static struct idle_walk idle_begin(const struct history *history, const struct p
 
 /*
  * Returns whether a worker can take work by a call, or waits for work in it. A worker may wait for
- * the same variable at another place, for example with a time limit. A poll at the place of a poll
- * after which the worker took work may also have waited for something else, but then it would have
- * taken work, too.
+ * the same variable at another place, for example with a time limit. A poll counts if the worker
+ * took work after another poll at the same place, or if the poll did not return. Such a poll may
+ * also wait for other input, but the worker would have taken work that arrived meanwhile.
  */
 static bool is_idle_call(const struct history *history, const struct place *place,
 			 const struct worker *worker, const struct call *call)
@@ -558,7 +562,10 @@ static bool may_guard(const struct call *call)
 	       call->cause == CAUSE_FILE_LOCK;
 }
 
-/* Returns whether the next other call of the thread, after a piece, takes work from the queue. */
+/*
+ * Returns whether a worker takes work from the queue, or waits for it, by the call that follows the
+ * call of a piece.
+ */
 static bool takes_next(const struct idle_walk *walk, size_t piece)
 {
 	const struct history *history = walk->history;
@@ -583,9 +590,9 @@ static bool may_live(const struct history *history, const struct history_thread 
 
 /*
  * Stores the next time without work, as a part of the time of the walk. Returns false at the end. A
- * wait for a lock directly before the worker takes work counts, because then the worker is free.
- * The time after the last event of a worker that has not ended counts, too: it may wait for work in
- * a call that did not return.
+ * wait for a lock directly before the worker takes work from a queue of the kernel counts, because
+ * the worker is free during this wait. The time after the last event of a worker that has not ended
+ * counts, too: the worker may wait for work in a call that did not return.
  */
 static bool idle_next(struct idle_walk *walk, int64_t *begin_ns, int64_t *end_ns)
 {
@@ -660,7 +667,10 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 	return begin_ns == INT64_MIN && taken.first ? taken.first->end_ns : begin_ns;
 }
 
-/* Returns whether the thread 'waiter', or another one of its process, has put work into a queue. */
+/*
+ * Returns whether the thread 'waiter', or another one of its process, has put work into the queue
+ * of a place. *is_itself becomes whether 'waiter' has.
+ */
 static bool has_put(const struct history *history, const struct place *place, uint32_t waiter,
 		    bool *is_itself)
 {
@@ -675,12 +685,13 @@ static bool has_put(const struct history *history, const struct place *place, ui
 }
 
 /*
- * Does the same for a queue of the kernel. Here the call that took the work has an event. For a
- * connection, it is the accept() that returned the connection. Otherwise it is the first call that
- * took work after the worker had finished its other work, or, if the worker has finished no other
- * work since from_ns, the first call since then: the awaited work was in the queue at least until
- * this call. The time in the queue is certain if the waiting thread itself has put work into the
- * queue, and the worker has finished other work since then.
+ * Does the same as begin_of_work(), for a queue of the kernel. Here the call that took the work has
+ * an event. For a connection, it is the accept() that returned the connection, and the time in the
+ * queue is certain. For other queues, it is the first call that took work after the worker had
+ * finished its other work. If the worker has finished no other work since from_ns, the function
+ * uses the first call since from_ns: the awaited work was in the queue at least until this call.
+ * For other queues, the time is certain if the waiting thread itself has put work into the queue,
+ * and the worker has finished other work since from_ns.
  */
 static int64_t begin_of_taken(const struct history *history, const struct place *place,
 			      const struct call *end, uint32_t waiter, int64_t from_ns,
@@ -726,9 +737,10 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 }
 
 /*
- * Returns whether an unknown worker may have waited for work between two times: a thread of the
- * process, or a process with the same parent as a worker, that has no call since from_ns and has
- * not ended. It may wait in a call that did not return.
+ * Returns whether an unknown worker may have waited for work between two times: a thread that has
+ * no call since from_ns, and has not ended, may wait in a call that did not return. For a queue in
+ * memory, only threads of the workers' process are examined. For a queue of the kernel, threads of
+ * processes with the same parent are examined, too.
  */
 static bool has_unknown(const struct history *history, const struct place *place, int64_t from_ns,
 			int64_t to_ns, uint64_t *steps)
@@ -791,8 +803,9 @@ static unsigned busy_workers(const struct history *history, const struct place *
 }
 
 /*
- * Finds the call of a worker that ended a wait for a result, or returns NULL. *call becomes the
- * last of the waits for this result. The log must show that the call and the wait used one object.
+ * Returns the call of a worker that ended a wait for a result. Returns NULL if there is none, or if
+ * the log does not show that this call and the wait used one object. If the wait is for a variable,
+ * *call becomes the last of the waits for this result.
  */
 static const struct call *ender_of_work(const struct history *history, const struct call **call,
 					const struct call *through, uint64_t *steps)
@@ -854,7 +867,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-/* Adds up the times in which at least one worker was idle. Sorts the times. */
+/* Returns for how long at least one worker was idle. Sorts the times. */
 static uint64_t sum_idle(struct idle *idle, size_t count)
 {
 	int64_t until_ns = INT64_MIN;

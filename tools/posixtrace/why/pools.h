@@ -56,8 +56,9 @@ struct pools_busy {
 };
 
 /*
- * Finds how busy the pool of a thread was between two times. 'workers' becomes 0 if another thread
- * may have waited for work, too. Returns 0 or ENOMEM.
+ * Finds how busy the pool of a thread was between two times. 'workers' becomes 0 if this is not
+ * known: there is no pool, its workers did not live at the same time, or an unknown worker may have
+ * waited for work. Returns 0 or ENOMEM.
  */
 int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, int64_t to_ns,
 	       struct pools_busy *busy);
@@ -69,8 +70,8 @@ int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, 
 const struct call *pools_idle(const struct history *history, uint32_t worker);
 
 /*
- * Returns what the workers of the pool of a thread are, such as "threads that wait for work", to be
- * followed by the place of pools_idle(). "workers" is the number of them that the text is about.
+ * Returns a text for the workers of the pool of a thread, such as "threads that wait for work". The
+ * caller writes the place of pools_idle() behind it. If "workers" is 1, the text is for one worker.
  */
 const char *pools_members(const struct history *history, uint32_t worker, unsigned workers);
 

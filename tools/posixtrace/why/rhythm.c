@@ -109,7 +109,7 @@ static bool find_asked(const struct rounds *rounds, struct rhythm *rhythm, int *
 	rhythm->asked_ns = (double)(int64_t)rounds->call[0]->asked_ns;
 	if (same == rounds->count)
 		return rhythm->asked_ns > 0;
-	/* The time limit of a poll is no moment. */
+	/* asked_ns of a poll is a duration. That of a sleep may also be the moment of its end. */
 	if (same > 1 || rounds->call[0]->cause == CAUSE_POLL || is_periodic(rounds))
 		return false;
 	lead = calloc(rounds->count, sizeof(*lead));

@@ -71,9 +71,9 @@ bool etw_describe_use_map(struct etw_describe *describe, const unsigned char gui
 			  struct etw_layout *layout, unsigned field, const char *name);
 
 /*
- * Stores the layout in the TraceLogging item of a record, which the caller frees. *layout becomes
- * NULL if the record has no such item, or if the item has a fault, for which *damaged becomes true.
- * Returns false if memory is lacking.
+ * Stores the layout that the TraceLogging item of a record describes. The caller frees the layout.
+ * *layout becomes NULL if the record has no such item. If the item has a fault, *layout becomes
+ * NULL and *damaged becomes true. Returns false if memory is lacking.
  */
 bool etw_tracelogging(const struct etw_record *record, struct etw_layout **layout, bool *damaged);
 
@@ -94,8 +94,8 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 		  const char *text, size_t size, const char **why);
 
 /*
- * Stores the layout of a type of a public class of the kernel, which the caller frees, or NULL if
- * there is no such layout. Returns false if memory is lacking.
+ * Stores the layout of a type of a public class of the kernel. The caller frees the layout. *layout
+ * becomes NULL if there is no such layout. Returns false if memory is lacking.
  */
 bool etw_kernel_layout(const char *class, unsigned type, unsigned version,
 		       struct etw_layout **layout);

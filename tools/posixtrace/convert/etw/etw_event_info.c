@@ -35,9 +35,9 @@
 #define MAP_VALUES_MAX 4096
 
 /*
- * Stores the name at an offset, which the caller frees, or NULL if there is no name. Returns false
- * if memory is lacking. A long name is shortened, because a description of 64 KiB could refer to
- * one long text thousands of times.
+ * Stores the name at an offset. The caller frees the name. *name becomes NULL if there is no name.
+ * Returns false if memory is lacking. A long name is shortened, because a description of 64 KiB
+ * could refer to one long text thousands of times.
  */
 static bool name_at(const unsigned char *p, size_t size, uint32_t offset, char **name)
 {

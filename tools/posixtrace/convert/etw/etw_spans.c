@@ -71,7 +71,8 @@ void etw_spans_free(struct etw_spans *spans)
 }
 
 /*
- * If a START began no span, its END is ignored, or it ends an older span with the same key.
+ * If a START began no span, the END for it is ignored, or that END ends an older span with the same
+ * key.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
@@ -145,8 +146,8 @@ static void add_cost(struct total *total, int64_t cost_ns)
 
 /*
  * Adds the fields that identify the subject of a kernel event to the span's key. Returns false if
- * the payload does not have these fields. Also returns false if memory is lacking: then the record
- * counts as a START without memory.
+ * the payload does not have these fields. Also returns false if memory is lacking. In this case the
+ * record, which may also be an END, adds 1 to without_memory.
  */
 static bool add_subject(struct etw_spans *spans, const struct etw_record *r,
 			const char *class, const char *key, struct etw_span *span)

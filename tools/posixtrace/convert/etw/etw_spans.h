@@ -62,10 +62,14 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, in
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 
 /*
- * These functions return the number of STARTs that began no span, because ETW_SPANS_OPEN spans were
- * open, or because memory was lacking.
+ * Returns the number of STARTs that began no span, because ETW_SPANS_OPEN spans were open.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans);
+
+/*
+ * Returns the number of STARTs that began no span because memory was lacking, and of ENDs whose
+ * span could not be found for the same reason.
+ */
 uint64_t etw_spans_without_memory(const struct etw_spans *spans);
 
 #endif

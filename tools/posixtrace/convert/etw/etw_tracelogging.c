@@ -27,7 +27,7 @@ struct parser {
 	const unsigned char *p;
 	size_t size, at;
 	struct etw_layout *layout;
-	bool no_memory; /* the reason of a failure */
+	bool no_memory; /* a function take_... failed because memory is lacking */
 };
 
 /*
