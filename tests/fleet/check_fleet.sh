@@ -16,14 +16,14 @@
 #	BATCH     the most events in one INSERT, the default of ship without it; with 5000, most kills
 #	          hit a log with some of its blocks in the database
 #	RATES     with it nothing is killed: simulate.py replays three recordings as the logs of HOSTS hosts, RATES
-#		  times as fast as they were recorded, and ship --follow --every EVERY ships them. HOSTS is 1000
-#		  without it, and SECONDS_ 180. The test prints the times that events need, and the processor
-#		  time and the bytes of an event.
-#	RECORD    seconds of each recording, 60 without it; a host begins a log so often, divided by RATES
+#		  times as fast as they were recorded, and ship --follow --every EVERY ships them. The
+#		  defaults are then HOSTS=1000, SECONDS_=180, SHIPPERS=8 and DISK=8g. The test prints the
+#		  times that events need, and the processor time and the bytes of an event.
+#	RECORD    seconds of each recording, 60 without it; a host begins a log every RECORD / RATES s
 #	SPREAD    seconds in which the first logs of the hosts begin; without it, the duration of a log
 #	EVERY     seconds, 60 without it
-#	SYMBOLS   1: the shippers look for functions and lines, too. Each host has a processor for this, but
-#		  here all shippers share the processors of the servers.
+#	SYMBOLS   1: the shippers look for functions and lines, too. A real host does this on its own
+#		  processors, but here all shippers share the processors of the servers.
 #
 # The rate of a replica is that of all events and all processor time of its server: INSERTs, parts
 # from the other replica, merges, starts after kills, but not the queries of this test at the end. It
@@ -37,7 +37,7 @@ test "$RATES" = 0 || : "${HOSTS:=1000}" "${SECONDS_:=180}" "${SHIPPERS:=8}" "${D
 : "${HOSTS:=10}" "${SECONDS_:=60}" "${EVENTS:=100000}" "${SHIPPERS:=4}" "${SEED:=$$}" "${EVERY:=60}" "${RECORD:=60}"
 # A run of ls has up to 50000 events; an event and its merges need 64 bytes.
 : "${DISK:=$((HOSTS * (2 * EVENTS + 50000) * 64 + (1 << 30)))}"
-# The processors of a thousand hosts would not delay the sessions of ZooKeeper.
+# The simulated hosts delay ZooKeeper, since they share its processors. So its sessions last longer.
 test "$RATES" = 0 || session_ms=20000
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 servers=$tmp/servers

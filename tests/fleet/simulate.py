@@ -3,10 +3,12 @@
 
 simulate.py FOLDER HOSTS SECONDS FACTOR SHIPPERS URL,URL NAME=PID... -- SHIP... -- LOG...
 
-This one process holds all hosts. A host repeats one of the recordings LOG. Each repetition is a log of its own,
-as if the host rotated its logs: a copy with another UUID and the name hostN. The process appends a block to the
-log when its last event would have occurred: FACTOR times as fast as in the recording. The first logs begin spread
-over the duration of their recording, or over SPREAD seconds of the environment. After SECONDS no further log begins.
+This one process simulates all hosts. A host repeats one of the recordings LOG. Each repetition is a
+log of its own, as if the host rotated its logs: a copy with another UUID and with the name of the
+host, hostN. The process appends a block to the log when the last event of the block would have
+occurred: FACTOR times as fast as in the recording. The begins of the first logs are spread over the
+duration of their recording, but at most over SPREAD seconds, a variable of the environment. After
+SECONDS no host begins a further log.
 
 SHIPPERS processes SHIP ship the folders FOLDER/1, FOLDER/2 and so on, with the positions in FOLDER/state.
 The position of a log says when the server has confirmed a block. The processor time of the processes
@@ -74,7 +76,7 @@ class Recording:
                 last = max(last, (time_max - begin_ns) / 1e9 / factor)
                 self.events += records
                 self.steps.append((last, at, self.events))
-        # The tail of the log follows its last block.
+        # The blocks behind the last events, the tail, are a part of the last step.
         self.steps[-1] = (last, at, self.events)
         self.seconds = last
 
@@ -192,7 +194,7 @@ processes = []
 
 
 def kill_shippers():
-    """No shipper remains, also after an exception: it would try to reach its servers for ever."""
+    """Also after an exception. A shipper that remained would try to reach its servers for ever."""
     for process in processes:
         if process.poll() is None:
             process.kill()

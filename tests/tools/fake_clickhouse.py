@@ -13,7 +13,7 @@ of rows meets the next FAULT; without further ones it succeeds:
     202         the server has too many requests, nothing stored
     28          the disk of the server is full, nothing stored
     28-stored   the same, but the rows are stored
-    193, 164    the password is wrong, the user may only read, nothing stored
+    193, 164    the password is wrong; the user may only read; nothing stored
     16          the table lacks a column of the INSERT, nothing stored
     429, 503    a proxy answers in place of the server, nothing stored
     cut         the connection ends without an answer, nothing stored
@@ -50,9 +50,9 @@ or one of these, which also may meet a SELECT; none of the rows are stored:
     endless     chunks without an end
     not-http    the answer is not HTTP
 
-With FAKE_LATE in the environment, it stores and confirms the rows of each INSERT after so many seconds.
-FAKE_REPLICA is the name of its replica if the URL has all replicas.
-With FAKE_LARGE it refuses to drop a partition, and with FAKE_REFUSE a statement
+With FAKE_LATE in the environment, the server stores and confirms the rows of each INSERT only after
+so many seconds. It sends FAKE_REPLICA as the name of its replica. Without FAKE_REPLICA, this answer
+is empty, as if the URL lacked a replica. With FAKE_LARGE it refuses to drop a partition, and with FAKE_REFUSE a statement
 that begins with this text. With FAKE_STALE it refuses to make the tables of this name until RESULT.restarted exists, because a
 file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of

@@ -260,8 +260,8 @@ check "chrome: an ended thread has its name" grep -q '"thread_name","pid":70,"ti
 	"$tmp/ended.json"
 check "chrome: the next thread has not" test "$(grep -c worker "$tmp/ended.json")" -eq 1
 
-# A span is below the spans that contain it, also if another span delayed the lane of one of them. Spans
-# that overlap in a chain share two lanes.
+# A span is below the spans that contain it, also if another span moved one of them to a lower lane.
+# Spans that overlap in a chain share two lanes.
 cat >"$tmp/nested.txt" <<-'END'
 	type a ns time
 	a 1 1 10000000 9000000

@@ -12,7 +12,7 @@ LD_PRELOAD=$tmp/no_memory.so "$posixtrace" --version >/dev/null 2>&1 ||
 compose=${top_builddir:-..}/tests/tools/compose
 samples=${top_srcdir:-${0%/*}/../..}/tests/samples
 
-# The codes of faults of the input in the messages of a command.
+# codes: prints the codes of the faults of the input that the messages of a command report.
 codes() { sed -n 's/^posixtrace: .*:[0-9]*: \([A-Z][0-9][0-9]*\): .*/\1/p' "$tmp/err" | sort -u; }
 
 # endures NAME ARGUMENT...: lets one allocation after the other fail, until the command makes no more

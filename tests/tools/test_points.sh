@@ -380,7 +380,7 @@ END
 
 # --- refused
 
-# A standard without these lines: one error for each line, which names the reason.
+# A standard that is too old for trace points in one line: each line has one error with the reason.
 cat >"$tmp/old.c" <<'END'
 #include <trace_np.h>
 void old(int x);

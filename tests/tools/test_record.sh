@@ -131,7 +131,7 @@ if has_shim; then
 	run 0 record sh -c 'env -i /bin/echo a; sh -c "exit 0"; exit 0'
 	check "a program without the library in its environment is reported" has err \
 		': programs that cannot be traced: /bin/echo (executed without LD_PRELOAD); --syscalls=unseen records their system calls$'
-	# The Go compiler writes this section into each program. A log of a program of Go lacks most calls.
+	# A program with the section .gopclntab counts as one of Go, whose log lacks most calls.
 	if "$posixtrace" doctor 2>/dev/null | grep -q '^works.* libelf ' &&
 		echo '__attribute__((used, section(".gopclntab"))) static const char table[16] = "";
 			int main(int n, char **v) { return n > 1 ? atoi(v[1]) : 0; }' |
@@ -368,7 +368,7 @@ check "it is not changed" cmp posixtrace.ptl.old before
 run 2 check posixtrace.ptl.old posixtrace.ptl
 check "it is also a log where rules are expected" has err '^posixtrace: check: posixtrace.ptl.old: this is a log; '
 
-# Files that another process makes while the program starts, after the recorder looked for them.
+# A file LOG.old that another process makes after the recorder looked for it the first time.
 cat >late.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -129,8 +129,8 @@ short -fPIE -pie "$tmp/short.c" -o "$tmp/short" -ldl && short -fPIC -shared "$tm
 	sed 's/null/zero/' "$tmp/reads.c" >"$tmp/reads2.c" && short -fPIC -shared "$tmp/reads2.c" -o "$tmp/two.so" ||
 	exit 99
 
-# One file under several names: each program of a family has the path that it runs, although other
-# programs with the same build-id have reported other paths.
+# One file under several names: the log has for each process the path of the file that the process
+# executes, although other processes have reported other paths with the same build-id.
 mkdir "$tmp/a" "$tmp/b" "$tmp/script" && echo 'int main(void) { return 0; }' >"$tmp/empty.c" &&
 	short "$tmp/empty.c" -o "$tmp/a/same" && cp "$tmp/a/same" "$tmp/b/same" &&
 	ln "$tmp/a/same" "$tmp/a/hard" && ln -s same "$tmp/a/soft" && ln -s a "$tmp/linked" &&

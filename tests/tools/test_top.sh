@@ -107,7 +107,7 @@ wait $! 2>/dev/null
 lines=$(wc -l <pages)
 echo $((child - 1)) >/proc/sys/kernel/ns_last_pid
 echo >gate
-# No process may take the number before the second child. So the shell does not poll, which forks.
+# No process may take the number before the second child. A loop would fork, so the shell reads.
 read -r line <answer
 until_true sh -c "tail -n +$lines pages | grep '% *$child  *$child\( \|\$\)'"
 echo yes >has_states
