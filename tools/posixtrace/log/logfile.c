@@ -70,8 +70,8 @@ static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 /*
  * Does the same as logfile_kind(), for an open file. posix_trace_open_np() returns EINVAL both for
  * a file that is no log and for a log that it cannot read. Only such a log begins with the magic,
- * and posix_trace_check_np() reports the reason. Of such a log, that function reads only the
- * header.
+ * and posix_trace_check_np() reports the reason. If the header is refused, that function reads only
+ * the header.
  */
 static enum logfile_kind kind_of(int fd, char why[LOGFILE_WHY_BYTES])
 {

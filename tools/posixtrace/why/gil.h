@@ -37,8 +37,8 @@ struct gil_walk {
 	size_t at;
 	bool has_begun;
 	/*
-	 * a time in which the GIL was free, directly before the last result, which the next call
-	 * reports; free_to_ns is 0: there is none
+	 * the time that the next call reports, in which the GIL was free, directly before the last
+	 * result; free_to_ns is 0: there is none
 	 */
 	int64_t free_from_ns, free_to_ns;
 };

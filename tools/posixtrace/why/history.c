@@ -1303,7 +1303,7 @@ static void add_connecting(struct history *history)
 	}
 }
 
-/* Of a thread: the calls of accept() that returned a connection, and the use of the connections. */
+/* A thread's calls of accept() that returned a connection, and its use of the connections. */
 struct accepts {
 	size_t count;
 	size_t blocked;   /* calls in which the thread was blocked */
