@@ -13,7 +13,8 @@
 
 #if defined __x86_64__
 
-int shim_vectors;
+/* used: the assembly below reads it, which optimization across files does not see */
+int shim_vectors __attribute__((used));
 
 /*
  * Bytes for 32 registers of 64 bytes, 8 masks, and the value of shim_vectors, at an address that is
