@@ -2,6 +2,7 @@
 # preload/lib.sh - functions for the tests of the shim; sourced.
 . "${top_srcdir:-${0%/*}/../..}/tests/tools/lib.sh"
 
+here=$(cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
 build=$(cd "${top_builddir:-..}" && pwd)
 needs_shim
 LD_LIBRARY_PATH=$build/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -4,7 +4,6 @@
 # patched and restored, again and again. It checks its own results.
 . "${0%/*}/lib.sh"
 
-here=$(cd "${0%/*}" && pwd)
 POSIXTRACE_PRELOAD=$shim
 export POSIXTRACE_PRELOAD
 test "$(uname -m)" = x86_64 || skip "functions are patched on x86-64 only"

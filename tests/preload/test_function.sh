@@ -4,7 +4,6 @@
 # several ways; each prints the same with and without a trace, and each entry has its return.
 . "${0%/*}/lib.sh"
 
-here=$(cd "${0%/*}" && pwd)
 POSIXTRACE_PRELOAD=$shim
 GMON_OUT_PREFIX=$tmp/gmon # of programs that are built with -pg
 export POSIXTRACE_PRELOAD GMON_OUT_PREFIX
@@ -175,17 +174,11 @@ fi
 # Code that may not become executable again after it was writable. SELinux can have this rule for the
 # code of files. The program's filter for its own addresses has the same effect.
 cat >"$tmp/denied.c" <<'C'
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
+#include "own_filter.h"
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 __attribute__((noinline)) int work(int a) { __asm__ volatile("" : "+r"(a)); return a * 3 + 1; }
 __attribute__((noinline, aligned(8192))) int other(int a) { __asm__ volatile("" : "+r"(a)); return a * 5 + 1; }
-#define WORD(member, n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member) + (n))
 int main(int argc, char **argv)
 {
 	struct sock_filter rules[] = {
@@ -201,18 +194,15 @@ int main(int argc, char **argv)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { sizeof rules / sizeof rules[0], rules };
 
-	if (argc == 1 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-			  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) ||
-			  execl("/proc/self/exe", argv[0], "x", (char *)0)))
+	if (!is_filtered(argc, argv, rules, sizeof rules / sizeof rules[0]))
 		return 77;
 	printf("%d %d\n", work(1), other(1));
 	return 0;
 }
 C
 # shellcheck disable=SC2086
-if $cc -O1 -w -fno-pie -no-pie -o "$tmp/denied" "$tmp/denied.c" && "$tmp/denied" >"$tmp/out"; then
+if $cc -O1 -w -fno-pie -no-pie -I "$here" -o "$tmp/denied" "$tmp/denied.c" && "$tmp/denied" >"$tmp/out"; then
 	traced "$tmp/denied" --trace none --function work --function other
 	check "code that may not become executable again: the program does what it does" same
 	check "its functions are refused" test "$("$posixtrace" dump -e posixtrace_shim_patched "$log" |
@@ -224,19 +214,13 @@ fi
 # writable. "execute": it cannot become executable again. "move": it cannot become executable again,
 # and mremap() is refused, so that no copy can replace it.
 cat >"$tmp/second.c" <<'C'
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
+#include "own_filter.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 __attribute__((noinline, aligned(8192))) int work(int a) { __asm__ volatile("" : "+r"(a)); return a * 3 + 1; }
 __attribute__((noinline, aligned(8192))) int other(int a) { __asm__ volatile("" : "+r"(a)); return a * 5 + 1; }
-#define WORD(member, n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member) + (n))
 int main(int argc, char **argv)
 {
 	const unsigned char *code[] = { (void *)work, (void *)other };
@@ -256,11 +240,8 @@ int main(int argc, char **argv)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 13),
 	};
-	struct sock_fprog filter = { sizeof rules / sizeof rules[0], rules };
 
-	if (argc == 1 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-			  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) ||
-			  execl("/proc/self/exe", argv[0], "x", (char *)0)))
+	if (!is_filtered(argc, argv, rules, sizeof rules / sizeof rules[0]))
 		return 77;
 	printf("%d %d", work(1), other(1));
 	for (int i = 0; i < 10; i++)
@@ -271,7 +252,7 @@ int main(int argc, char **argv)
 C
 export REFUSED=write
 # shellcheck disable=SC2086
-if $cc -O1 -w -fno-pie -no-pie -o "$tmp/second" "$tmp/second.c" && "$tmp/second" >"$tmp/out"; then
+if $cc -O1 -w -fno-pie -no-pie -I "$here" -o "$tmp/second" "$tmp/second.c" && "$tmp/second" >"$tmp/out"; then
 	while read -r REFUSED why; do
 		traced "$tmp/second" --trace none --function work --function other
 		check "second page, $REFUSED: the program and its code are the same" same

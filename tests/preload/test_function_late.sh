@@ -5,7 +5,6 @@
 # so that these tests wait for the message that the library is traced.
 . "${0%/*}/lib.sh"
 
-here=$(cd "${0%/*}" && pwd)
 POSIXTRACE_PRELOAD=$shim
 export POSIXTRACE_PRELOAD
 test "$(uname -m)" = x86_64 || skip "functions are patched on x86-64 only"

@@ -3,7 +3,6 @@
 # record --probe: USDT probes at all kinds of places, their values, and what the option refuses.
 . "${0%/*}/lib.sh"
 
-here=$(cd "${0%/*}" && pwd)
 POSIXTRACE_PRELOAD=$shim
 export POSIXTRACE_PRELOAD
 test "$(uname -m)" = x86_64 || skip "probes are patched on x86-64 only"
