@@ -218,6 +218,11 @@ const char *fleet_summary_table(enum fleet_layout layout)
 	return layout == FLEET_COMPACT ? FLEET_OTHER : FLEET_SUMMARY;
 }
 
+const char *fleet_logs_table(enum fleet_layout layout)
+{
+	return fleet_is_shared(QUERY_LOGS, layout) ? fleet_summary_table(layout) : "logs_rows";
+}
+
 const char *fleet_rows_table(int table, enum fleet_layout layout)
 {
 	static char name[64];

@@ -107,6 +107,9 @@ const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout lay
 bool fleet_is_shared(int table, enum fleet_layout layout);
 const char *fleet_summary_table(enum fleet_layout layout);
 
+/* Returns the name of the table that has the rows of the table "logs": one for each summary. */
+const char *fleet_logs_table(enum fleet_layout layout);
+
 /* The bits of a value in the column FLEET_FLAGS. */
 enum { FLEET_TRUNCATED = 1, FLEET_LATE = 2 };
 

@@ -507,12 +507,6 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 	return try_checked(link, sql, body, limit, NULL);
 }
 
-/* Returns the name of the table that has a row for each summary. */
-static const char *logs_table(const struct link *link)
-{
-	return link->layout == FLEET_SEPARATE ? "logs_rows" : fleet_summary_table(link->layout);
-}
-
 /*
  * A server continues to execute SYSTEM SYNC REPLICA when its client has ended. If the replica lacks
  * a part, the statement never ends. The statements of many shipments could fill the server, so that
@@ -524,7 +518,8 @@ static const char *logs_table(const struct link *link)
 enum server_result link_sync(struct link *link)
 {
 	enum server_result result = link_prepare(link);
-	const char *const tables[] = { "voided", "events_rows", logs_table(link) };
+	const char *const tables[] = { "voided", "events_rows",
+				       fleet_logs_table(link->layout) };
 	struct bytes sql = { .at = NULL };
 	char name[64];
 
@@ -698,7 +693,7 @@ static bool find_replicas(struct link *link)
 			     "max(total_replicas) <= %u, anyIf(replica_name, table = "
 			     "'events_rows'), '') FROM system.replicas WHERE database = '%s' AND "
 			     "table IN ('voided', 'events_rows', '%s')", server->address.hosts,
-			     server->address.database, logs_table(link));
+			     server->address.database, fleet_logs_table(link->layout));
 		good = ask_line(link, &sql);
 		name[i] = good ? hash_bytes(HASH_BEGIN, server->answer.at, server->answer.used) : 0;
 		for (unsigned before = 0; before < i; before++)

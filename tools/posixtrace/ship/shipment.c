@@ -226,8 +226,7 @@ static bool void_rows(struct shipment *shipment, const char *table, const char *
 
 /*
  * Returns the condition, followed by "AND", for the rows of the table "logs" in the table that
- * logs_table() returns. Each summary has one of these rows. The text is empty if that table has no
- * other rows.
+ * fleet_logs_table() returns. The text is empty if that table has no other rows.
  */
 static const char *logs_condition(enum fleet_layout layout)
 {
@@ -241,12 +240,6 @@ static const char *logs_condition(enum fleet_layout layout)
 	return number;
 }
 
-/* Returns the name of the table of the database that has the rows of the table "logs". */
-static const char *logs_table(enum fleet_layout layout)
-{
-	return fleet_is_shared(QUERY_LOGS, layout) ? fleet_summary_table(layout) : "logs_rows";
-}
-
 /*
  * Voids all summaries of this log that the database has. If tables were made again while a summary
  * was sent, the table of logs lacks its attempt. So the attempt of the position is voided as well.
@@ -256,7 +249,7 @@ static bool void_summaries(struct shipment *shipment)
 	const struct position *position = &shipment->position;
 	const enum fleet_layout layout = shipment->link->layout;
 
-	return void_rows(shipment, logs_table(layout), logs_condition(layout)) &&
+	return void_rows(shipment, fleet_logs_table(layout), logs_condition(layout)) &&
 	       (!position->summary || link_void(shipment->link, position->summary));
 }
 
@@ -274,7 +267,7 @@ static bool is_nowhere(struct shipment *shipment)
 
 	bytes_printf(&sql, "SELECT toString(count() + (SELECT count() FROM %s WHERE %srow_source = "
 		     "%" PRIu64 ")) FROM events_rows WHERE row_source = %" PRIu64,
-		     logs_table(layout), logs_condition(layout), shipment->source,
+		     fleet_logs_table(layout), logs_condition(layout), shipment->source,
 		     shipment->source);
 	bytes_add(&sql, "", 1);
 	good = !sql.failed && link_is_nowhere(shipment->link, sql.at);
