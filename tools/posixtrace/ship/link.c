@@ -152,24 +152,43 @@ static bool note_layout(struct link *link, const struct found *found)
 	return true;
 }
 
+/* The host and the time limit of a link before it asks other hosts. */
+struct before {
+	unsigned host, timeout_s;
+};
+
+/* Lowers the time limit for requests to other hosts, until end_others() is called. */
+static struct before begin_others(struct link *link)
+{
+	struct server *server = &link->server;
+	const struct before before = { server->host, server->timeout_s };
+
+	if (!server->timeout_s || server->timeout_s > OTHERS_S)
+		server->timeout_s = OTHERS_S;
+	return before;
+}
+
+static void end_others(struct link *link, struct before before)
+{
+	link->server.host = before.host;
+	link->server.timeout_s = before.timeout_s;
+}
+
 /*
  * Learns the layout from the other hosts before the first tables are made on a new host. Ignores a
  * host that does not answer.
  */
 static void learn_layout(struct link *link)
 {
-	unsigned host = link->server.host, timeout_s = link->server.timeout_s;
+	const struct before before = begin_others(link);
 	struct found found;
 
-	if (!timeout_s || timeout_s > OTHERS_S)
-		link->server.timeout_s = OTHERS_S;
 	for (unsigned i = 1; i < link->server.address.hosts && !link->has_layout; i++) {
 		server_next_host(&link->server);
 		if (find_tables(link, &found) == SERVER_OK)
 			note_layout(link, &found);
 	}
-	link->server.host = host;
-	link->server.timeout_s = timeout_s;
+	end_others(link, before);
 }
 
 /* Sends a statement that makes a table or view once. See fleet_create_sql() for "replica". */
@@ -301,17 +320,14 @@ static enum server_result make_tables(struct link *link)
  */
 static void make_tables_everywhere(struct link *link)
 {
-	unsigned host = link->server.host, timeout_s = link->server.timeout_s;
+	const struct before before = begin_others(link);
 
 	link->has_begun = true;
-	if (!timeout_s || timeout_s > OTHERS_S)
-		link->server.timeout_s = OTHERS_S;
 	for (unsigned i = 1; i < link->server.address.hosts && !ship_stopped; i++) {
 		server_next_host(&link->server);
 		make_tables(link);
 	}
-	link->server.host = host;
-	link->server.timeout_s = timeout_s;
+	end_others(link, before);
 	/* Tables that are made later are new again, so they get another mark. */
 	link->mark = 0;
 }
@@ -726,19 +742,19 @@ static bool has_all_replicas(struct link *link)
 bool link_is_nowhere(struct link *link, const char *sql)
 {
 	struct server *server = &link->server;
-	const unsigned host = server->host, timeout_s = server->timeout_s;
-	bool is_nowhere = link_prepare(link) == SERVER_OK;
+	struct before before;
+	bool is_nowhere;
 
-	if (!timeout_s || timeout_s > OTHERS_S)
-		server->timeout_s = OTHERS_S;
-	is_nowhere = is_nowhere && has_all_replicas(link);
+	if (link_prepare(link) != SERVER_OK)
+		return false;
+	before = begin_others(link);
+	is_nowhere = has_all_replicas(link);
 	for (unsigned i = 0; is_nowhere && i < server->address.hosts; i++) {
 		is_nowhere = server_request(server, sql, NULL, 65536) == SERVER_OK &&
 			     !strcmp(server->answer.at, "0\n");
 		server_next_host(server);
 	}
-	server->host = host;
-	server->timeout_s = timeout_s;
+	end_others(link, before);
 	return is_nowhere;
 }
 
