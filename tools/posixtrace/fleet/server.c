@@ -138,6 +138,7 @@ static void copy_line(const struct server *server, char *line, size_t size)
 enum meaning {
 	OVERLOAD, /* the server has no room for the request now, and the request has ended */
 	REFUSAL,  /* the error would occur again if the request were repeated */
+	MISFIT,   /* the table has other columns than the statement */
 	TROUBLE   /* any other error */
 };
 
@@ -158,6 +159,13 @@ static const struct cause {
 	{ 241, OVERLOAD, "the server lacks memory for this request" },
 	{ 173, OVERLOAD, "the server lacks memory for this request" },
 	{ 243, OVERLOAD, "the disk of the server is full" },
+	{ 8, MISFIT, OTHER_COLUMNS },   /* THERE_IS_NO_COLUMN */
+	{ 16, MISFIT, OTHER_COLUMNS },  /* NO_SUCH_COLUMN_IN_TABLE */
+	{ 20, MISFIT, OTHER_COLUMNS },  /* NUMBER_OF_COLUMNS_DOESNT_MATCH */
+	{ 44, MISFIT, OTHER_COLUMNS },  /* ILLEGAL_COLUMN */
+	{ 53, MISFIT, OTHER_COLUMNS },  /* TYPE_MISMATCH */
+	{ 70, MISFIT, OTHER_COLUMNS },  /* CANNOT_CONVERT_TYPE */
+	{ 171, MISFIT, OTHER_COLUMNS }, /* BLOCKS_HAVE_DIFFERENT_STRUCTURE */
 	{ 47, REFUSAL, OTHER_COLUMNS },
 	{ 62, REFUSAL, NULL },
 	{ 115, REFUSAL, NULL },
@@ -198,17 +206,9 @@ static bool is_disk_full(const struct server *server)
 
 bool server_lacks_columns(const struct server *server)
 {
-	/*
-	 * THERE_IS_NO_COLUMN, NO_SUCH_COLUMN_IN_TABLE, NUMBER_OF_COLUMNS_DOESNT_MATCH,
-	 * ILLEGAL_COLUMN, TYPE_MISMATCH, CANNOT_CONVERT_TYPE, BLOCKS_HAVE_DIFFERENT_STRUCTURE
-	 */
-	static const int codes[] = { 8, 16, 20, 44, 53, 70, 171 };
-	const int code = server_code(server);
+	const struct cause *cause = find_cause(server);
 
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i] == code)
-			return true;
-	return false;
+	return cause && cause->meaning == MISFIT;
 }
 
 /*
@@ -223,8 +223,6 @@ static const char *cause_text(const struct server *server, long status)
 		return cause->text;
 	if (is_disk_full(server))
 		return "the disk of the server is full";
-	if (server_lacks_columns(server))
-		return OTHER_COLUMNS;
 	return !server_code(server) && (status == 429 || status == 503)
 		       ? "the server or its proxy is overloaded" : NULL;
 }
