@@ -85,26 +85,29 @@ static int add_rhythm(struct groups *groups, const struct why *why, const struct
 	return 0;
 }
 
+/* Returns whether a call is a sleep, or a poll that waited until its time limit. */
+static bool is_pause(const struct call *call)
+{
+	return call->cause == CAUSE_SLEEP || call->is_in_vain;
+}
+
 /*
  * Adds the rhythms of the thread's own loops that sleep, and of its timerfd, apart from the
- * greatest cause: this may be the work of the loop. A read of a timerfd that has expired is no
- * wait, so it may have no part. Returns 0 or ENOMEM.
+ * greatest cause: this may be the work of the loop. 'read' is the first read of a timerfd, or NULL.
+ * If a timerfd has expired, the read is no wait, so it may have no part. Returns 0 or ENOMEM.
  */
 static int add_own(struct groups *groups, const struct why *why, const struct window *window,
-		   const struct division *division, uint32_t cause)
+		   const struct division *division, uint32_t cause, const struct call *read)
 {
 	const struct why_node *node = &division->node[cause];
 	const bool is_timer = node->kind == WHY_SLEEP && node->last_call &&
-			      node->last_call->cause != CAUSE_SLEEP && !node->last_call->is_in_vain;
-	const struct call *read = rhythm_read(&why->history, window->thread, window->from_ns,
-					      window->to_ns);
+			      !is_pause(node->last_call);
 	int err = is_timer ? 0 : add_rhythm(groups, why, window, window->thread, read, false);
 
 	for (uint32_t at = division->node[0].child; at && !err; at = division->node[at].sibling)
 		if (division->node[at].kind == WHY_SLEEP && at != cause &&
 		    division->node[at].calls >= RHYTHM_LEAST && !read &&
-		    (division->node[at].last_call->cause == CAUSE_SLEEP ||
-		     division->node[at].last_call->is_in_vain))
+		    is_pause(division->node[at].last_call))
 			err = add_rhythm(groups, why, window, window->thread,
 					 division->node[at].last_call, false);
 	return err;
@@ -114,7 +117,7 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 		const struct division *division, const struct why_causes *causes)
 {
 	const struct why_node *node;
-	bool is_paced; /* the thread reads a timerfd, which sets its pace */
+	const struct call *read; /* of a timerfd, which sets the pace of the thread; or NULL */
 	int err;
 
 	groups->worker = HISTORY_NONE;
@@ -124,9 +127,9 @@ int groups_find(struct groups *groups, const struct why *why, const struct windo
 	node = &division->node[causes->cause[0].node];
 	err = find_busy(groups, why, window, division, causes->cause[0].node);
 	/* The rhythm of another thread is not the question: its sleep is a cause in itself. */
-	is_paced = rhythm_read(&why->history, window->thread, window->from_ns, window->to_ns);
+	read = rhythm_read(&why->history, window->thread, window->from_ns, window->to_ns);
 	if (!err && node->kind == WHY_SLEEP && node->thread == window->thread && node->last_call &&
-	    (!is_paced || (node->last_call->cause != CAUSE_SLEEP && !node->last_call->is_in_vain)))
+	    !(read && is_pause(node->last_call)))
 		err = add_rhythm(groups, why, window, node->thread, node->last_call, true);
-	return err ? err : add_own(groups, why, window, division, causes->cause[0].node);
+	return err ? err : add_own(groups, why, window, division, causes->cause[0].node, read);
 }
