@@ -38,8 +38,8 @@ struct program {
 	unsigned times;
 };
 
-/* Finds an event type and its schema. Returns false if the log has no such event. */
-static bool find_type(trace_id_t trid, const char *wanted, trace_event_id_t *id,
+/* Finds an event type and its schema. Returns the number of its events in the log. */
+static uint64_t find_type(trace_id_t trid, const char *wanted, trace_event_id_t *id,
 		      struct posix_trace_schema_np *schema)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -56,9 +56,33 @@ static bool find_type(trace_id_t trid, const char *wanted, trace_event_id_t *id,
 		 */
 		return !posix_trace_get_ledger_type_np(trid, *id, &ledger) && ledger.reported &&
 		       !posix_trace_eventid_get_schema_np(trid, *id, text, sizeof(text)) &&
-		       !posix_trace_schema_parse_np(text, schema);
+		       !posix_trace_schema_parse_np(text, schema) ? ledger.reported : 0;
 	}
-	return false;
+	return 0;
+}
+
+/* Passes each event of one type to take(). The log is read up to the last of these events. */
+static void each_event(int fd, const char *wanted, void *arg,
+		       void (*take)(void *arg, const struct posix_trace_schema_np *schema,
+				    const struct posix_trace_event_np *event))
+{
+	static struct posix_trace_schema_np schema;
+	struct posix_trace_event_np event;
+	trace_event_id_t id;
+	trace_id_t trid;
+	uint64_t left;
+	int unavailable;
+
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return;
+	left = find_type(trid, wanted, &id, &schema);
+	while (left && !posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
+		if (event.info.posix_event_id != id)
+			continue;
+		left--;
+		take(arg, &schema, &event);
+	}
+	posix_trace_close(trid);
 }
 
 /* Stores the end of a string of the event, or an empty text. */
@@ -105,29 +129,22 @@ struct programs {
 	bool is_first_known; /* the next execution was reported already */
 };
 
+/* Counts the program of an event process.untraced, unless it was reported already. */
+static void take_program(void *arg, const struct posix_trace_schema_np *schema,
+			 const struct posix_trace_event_np *event)
+{
+	struct programs *programs = arg;
+
+	if (programs->is_first_known)
+		programs->is_first_known = false;
+	else
+		programs->others += !count_program(programs->first, schema, event);
+}
+
 /* Reads the programs of one log. */
 static void read_programs(void *arg, int fd)
 {
-	static struct posix_trace_schema_np schema;
-	struct programs *programs = arg;
-	struct posix_trace_event_np event;
-	trace_event_id_t id;
-	trace_id_t trid;
-	int unavailable;
-
-	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
-		return;
-	if (find_type(trid, UNTRACED_EVENT, &id, &schema))
-		while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
-			if (event.info.posix_event_id != id)
-				continue;
-			if (programs->is_first_known)
-				programs->is_first_known = false;
-			else
-				programs->others += !count_program(programs->first, &schema,
-								   &event);
-		}
-	posix_trace_close(trid);
+	each_event(fd, UNTRACED_EVENT, arg, take_program);
 }
 
 /* Writes a program. Its bytes come from the traced process, so they may have any values. */
@@ -187,7 +204,7 @@ static unsigned count_children(trace_id_t trid)
 	int unavailable;
 
 	for (unsigned i = 0; i < NAMES; i++)
-		types += find_type(trid, names[i], &id[types], &schema[types]);
+		types += find_type(trid, names[i], &id[types], &schema[types]) > 0;
 	if (types == 0 || posix_trace_rewind(trid))
 		return 0;
 	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable)
@@ -274,45 +291,28 @@ struct started {
 };
 
 /* Examines the program of an event process.start, unless its path was examined before. */
-static void examine_program(struct started *started, const struct posix_trace_schema_np *schema,
+static void examine_program(void *arg, const struct posix_trace_schema_np *schema,
 			    const struct posix_trace_event_np *event)
 {
+	struct started *started = arg;
+	const bool is_known = started->is_first_known;
 	char path[PATH_MAX];
 
+	started->is_first_known = false;
 	get_field(path, sizeof(path), schema, event, "program");
 	for (size_t i = 0; i < started->count; i++)
 		if (!strcmp(started->at[i].path, path))
 			return;
 	if (started->count == EXAMINED || !(started->at[started->count].path = strdup(path)))
 		return;
-	started->at[started->count].is_go = is_go_file(path) && !started->is_first_known;
+	started->at[started->count].is_go = !is_known && is_go_file(path);
 	started->count++;
 }
 
-/* Reads the programs of one log, up to its last event process.start. */
+/* Reads the programs that recorded their start in one log. */
 static void read_started(void *arg, int fd)
 {
-	static struct posix_trace_schema_np schema;
-	struct posix_trace_ledger_np ledger;
-	struct started *started = arg;
-	struct posix_trace_event_np event;
-	trace_event_id_t id;
-	trace_id_t trid;
-	int unavailable;
-
-	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
-		return;
-	if (find_type(trid, "process.start", &id, &schema) &&
-	    !posix_trace_get_ledger_type_np(trid, id, &ledger))
-		while (ledger.reported && !posix_trace_getnext_np(trid, &event, &unavailable) &&
-		       !unavailable) {
-			if (event.info.posix_event_id != id)
-				continue;
-			ledger.reported--;
-			examine_program(started, &schema, &event);
-			started->is_first_known = false;
-		}
-	posix_trace_close(trid);
+	each_event(fd, "process.start", arg, examine_program);
 }
 
 void untraced_say_go_programs(const struct rotation *logs, bool is_first_known)
