@@ -250,6 +250,7 @@ static void note_made(struct link *link)
 	link->tables = 0;
 	link->is_sure = false;
 	link->replicas_ns = 0;
+	link->has_misfit = false;
 }
 
 /* Adds a mark (fleet.h), the same one on all hosts. */
@@ -473,11 +474,11 @@ static enum server_result request_patiently(struct link *link, const char *sql,
 static enum server_result check_columns(struct link *link, enum server_result result)
 {
 	if (result == SERVER_OK) {
-		link->misfit_made = 0;
+		link->has_misfit = false;
 	} else if (result == SERVER_WRONG && server_lacks_columns(&link->server)) {
-		if (link->misfit_made == link->made + 1)
+		if (link->has_misfit)
 			return SERVER_REFUSED;
-		link->misfit_made = link->made + 1;
+		link->has_misfit = true;
 	}
 	return result;
 }

@@ -82,8 +82,8 @@ struct link {
 		unsigned doublings;
 		int64_t late_ns;
 	} patience[ADDRESS_HOSTS];
-	/* "made" + 1 when INSERTs last found that a table has other columns; 0: they have not */
-	unsigned misfit_made;
+	/* an INSERT found other columns, and none has succeeded since, nor has "made" changed */
+	bool has_misfit;
 	/*
 	 * if INSERTs of the present rows have failed: the pause after the last one, and the time of
 	 * the first one; 0: none
