@@ -143,12 +143,16 @@ static bool find_executable(void)
  */
 static const char *mapped_report_executable(bool is_start)
 {
+	ssize_t len;
+
 	if (self.has_path)
 		return executable;
 	if (!is_start || !find_executable()) {
-		memset(executable, 0, sizeof executable);
-		if (readlink("/proc/self/exe", executable, sizeof executable - 1) < 0)
+		len = readlink("/proc/self/exe", executable, sizeof executable - 1);
+		if (len < 0)
 			strcpy(executable, "[program]");
+		else
+			executable[len] = '\0';
 	}
 	self.has_path = true;
 	return executable;
