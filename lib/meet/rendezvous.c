@@ -465,14 +465,14 @@ static struct view own_view(void)
 }
 
 /*
- * Returns the view that this process had when it made its first link for the target, or `now` if it
- * has made none.
+ * Returns the view that this process had when it made its first link for the target, or its present
+ * view if it has made none.
  */
-static struct view first_view(const struct ptx_rendezvous_target *target, const struct view *now)
+static struct view first_view(const struct ptx_rendezvous_target *target)
 {
-	return target->own_number ?
-		       (struct view){ .number = target->own_number, .space = target->own_space } :
-		       *now;
+	if (!target->own_number)
+		return own_view();
+	return (struct view){ .number = target->own_number, .space = target->own_space };
 }
 
 /*
@@ -687,11 +687,11 @@ static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvo
  */
 static struct view note_view(struct ptx_rendezvous_target *target, const struct view *now)
 {
-	const struct view own = first_view(target, now);
-
-	target->own_number = own.number;
-	target->own_space = own.space;
-	return own;
+	if (!target->own_number) {
+		target->own_number = now->number;
+		target->own_space = now->space;
+	}
+	return first_view(target);
 }
 
 /*
@@ -739,10 +739,10 @@ void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inhe
 {
 	const char *which = inherited ? INHERITED : TRACED;
 	/*
-	 * own_view() needs a descriptor for a moment, so it precedes the folder: one free
+	 * own_view() needs a descriptor for a moment, so first_view() precedes the folder: one free
 	 * descriptor is then enough for both.
 	 */
-	const struct view now = own_view(), own = first_view(target, &now);
+	const struct view own = first_view(target);
 	int folder = ptx_folder_open_in(target->uid, which, false);
 	char name[PTX_RENDEZVOUS_NAME];
 
