@@ -158,8 +158,7 @@ bool ptx_arena_is_ours(int fd)
 {
 	struct head head;
 
-	return read_head(fd, &head) && head.magic == PTX_ARENA_MAGIC &&
-	       head.version == PTX_ARENA_VERSION;
+	return read_head(fd, &head) && ptx_arena_is_own_head(head.magic, head.version);
 }
 
 /*

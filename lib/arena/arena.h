@@ -263,6 +263,15 @@ static inline bool ptx_arena_is_foreign_head(uint64_t magic, uint32_t version)
 }
 
 /*
+ * Returns true for the magic and the version of an arena of this version. An arena of another
+ * version has another layout and is not used.
+ */
+static inline bool ptx_arena_is_own_head(uint64_t magic, uint32_t version)
+{
+	return magic == PTX_ARENA_MAGIC && version == PTX_ARENA_VERSION;
+}
+
+/*
  * Returns the descriptor of the arena's file, or -1 if there is no file or the program has closed
  * the descriptor. Async-signal-safe.
  */

@@ -628,8 +628,7 @@ static enum arena_kind join_arena(int fd)
 
 	if (!ptx_control_map(fd))
 		return NO_ARENA;
-	if (ptx_own_control.magic == PTX_ARENA_MAGIC &&
-	    ptx_own_control.version == PTX_ARENA_VERSION)
+	if (ptx_arena_is_own_head(ptx_own_control.magic, ptx_own_control.version))
 		kind = ptx_family_join(&ptx_own_control) ? OUR_ARENA : FOREIGN_ARENA;
 	if (kind != OUR_ARENA && ptx_process_is_child())
 		ptx_control_unmap();

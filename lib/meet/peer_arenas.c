@@ -33,16 +33,6 @@ static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Returns true if the mapped file is an arena of this version. An arena of another version has
- * another layout and is not used.
- */
-static bool is_arena(const struct ptx_arena *arena)
-{
-	return arena->control->magic == PTX_ARENA_MAGIC &&
-	       arena->control->version == PTX_ARENA_VERSION;
-}
-
-/*
  * Unmaps and closes an arena that is in no list and that no stream uses. The descriptor is closed
  * only if it still belongs to the arena: the program may have closed it, and its number may belong
  * to another file.
@@ -114,7 +104,8 @@ static int open_file(int fd, struct ptx_arena **result)
 	if (!arena)
 		return ENOMEM;
 	is_sealed = ptx_arena_is_sealed(fd, arena->bytes);
-	if (is_sealed && map_arena(arena) && is_arena(arena)) {
+	if (is_sealed && map_arena(arena) &&
+	    ptx_arena_is_own_head(arena->control->magic, arena->control->version)) {
 		*result = arena;
 		return 0;
 	}

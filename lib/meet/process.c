@@ -75,23 +75,14 @@ static void set_file(struct ptx_arena *arena, int fd)
 }
 
 /*
- * Returns true for an arena of this version. An arena of another version of the library has another
- * layout and is not used.
- */
-static bool is_arena(const struct ptx_control *control)
-{
-	return control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION;
-}
-
-/*
  * Returns true if this process must use the arena. There are three cases: the arena was made for
  * this process, this process has used it before it executed the program, or it is the arena of a
- * family (family.h) to which this process belongs. `control` is mapped and has passed is_arena().
- * If the arena was made for this process id and its state is WAITS, a compare-and-swap makes it
- * CHOSEN. If it is CHOSEN already, this process has used it before it executed the program, or a
- * controller has chosen it for this process. `walk` is the search that has found the arena. If the
- * search followed a link for another process, the process id in the control page may be the id of a
- * former process, or of a process in another pid namespace.
+ * family (family.h) to which this process belongs. `control` is mapped and is an arena of this
+ * version. If the arena was made for this process id and its state is WAITS, a compare-and-swap
+ * makes it CHOSEN. If it is CHOSEN already, this process has used it before it executed the
+ * program, or a controller has chosen it for this process. `walk` is the search that has found the
+ * arena. If the search followed a link for another process, the process id in the control page may
+ * be the id of a former process, or of a process in another pid namespace.
  */
 static bool choose_arena(struct ptx_control *control, const struct ptx_rendezvous *walk)
 {
@@ -143,7 +134,7 @@ static bool change_to(struct ptx_arena *arena, int fd, const struct ptx_rendezvo
 		       0);
 	if (control == MAP_FAILED)
 		return false;
-	if (is_arena(control))
+	if (ptx_arena_is_own_head(control->magic, control->version))
 		lists = map_lists(fd);
 	/*
 	 * The change to LEFT fails if a controller has ended its wait and has made the own arena
