@@ -29,7 +29,6 @@
 #define RING_BYTES  (UINT32_C(16) << 20)
 #define OPEN_MOST   65536 /* greatest number of threads that are in a call at one time */
 
-
 /*
  * The programs in the order in which they are attached: the program of exits before the program of
  * entries.
