@@ -8,6 +8,8 @@
  * has mapped. It has no terminal to which it could print, so errors go into its exit
  * status.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,28 +17,43 @@
 
 #include "posix/guard.h"
 
-/* Reads the 32 digits of a uuid. Returns false if the text has another form. */
+/*
+ * Reads the 32 digits of a uuid. Returns false if the text has another form. strtoul() would also
+ * accept a blank or a sign in place of a digit.
+ */
 static bool take_uuid(const char *text, uint8_t uuid[PTX_LOG_UUID_BYTES])
 {
-	char pair[3] = "", *end;
+	char pair[3] = "";
 
-	if (strlen(text) != 2 * PTX_LOG_UUID_BYTES)
+	if (strlen(text) != 2 * PTX_LOG_UUID_BYTES ||
+	    strspn(text, "0123456789abcdefABCDEF") != 2 * PTX_LOG_UUID_BYTES)
 		return false;
 	for (size_t i = 0; i < PTX_LOG_UUID_BYTES; i++) {
 		memcpy(pair, text + 2 * i, 2);
-		uuid[i] = (uint8_t)strtoul(pair, &end, 16);
-		if (end != pair + 2)
-			return false;
+		uuid[i] = (uint8_t)strtoul(pair, NULL, 16);
 	}
 	return true;
+}
+
+/* Reads a decimal number. Returns false if the text has another form or the number is too large. */
+static bool take_number(const char *text, uint64_t most, uint64_t *number)
+{
+	errno = 0;
+	*number = strtoull(text, NULL, 10);
+	return *text && !text[strspn(text, "0123456789")] && !errno && *number <= most;
 }
 
 /* If a user starts the guardian by hand, it prints a message. */
 int main(int argc, char **argv)
 {
 	uint8_t uuid[PTX_LOG_UUID_BYTES];
+	uint64_t bit, generation, same_ids, log_number, which;
 
-	if (argc != 6 && (argc != 7 || !take_uuid(argv[6], uuid))) {
+	if ((argc != 6 && (argc != 7 || !take_uuid(argv[6], uuid))) ||
+	    !take_number(argv[1], UINT_MAX, &bit) ||
+	    !take_number(argv[2], UINT64_MAX, &generation) ||
+	    !take_number(argv[3], 1, &same_ids) ||
+	    !take_number(argv[4], UINT64_MAX, &log_number) || !take_number(argv[5], 1, &which)) {
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
@@ -48,11 +65,11 @@ int main(int argc, char **argv)
 		.arena_fd = 3,
 		.log_fd = 4,
 		.life_fd = 5,
-		.bit = (unsigned)strtoul(argv[1], NULL, 10),
-		.generation = strtoull(argv[2], NULL, 10),
-		.same_ids = argv[3][0] == '1',
-		.log_number = strtoull(argv[4], NULL, 10),
-		.which = argv[5][0] == '1',
+		.bit = (unsigned)bit,
+		.generation = generation,
+		.same_ids = same_ids,
+		.log_number = log_number,
+		.which = which,
 		.uuid = argc == 7 ? uuid : NULL,
 	}));
 }
