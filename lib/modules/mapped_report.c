@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -84,57 +83,28 @@ static const struct ptx_mapped_set *last_report(void)
 }
 
 /*
- * Returns true if both files are in the same folder. The function changes the paths and restores
- * them.
- */
-static bool is_same_folder(char *a, char *b)
-{
-	struct stat folder[2];
-	char *const path[2] = { a, b };
-
-	for (int i = 0; i < 2; i++) {
-		char *slash = strrchr(path[i], '/'), first = slash[1];
-		int err;
-
-		/* "/" and the folder of "/file" are the root. */
-		slash[1] = '\0';
-		err = stat(path[i], &folder[i]);
-		slash[1] = first;
-		if (err)
-			return false;
-	}
-	return folder[0].st_dev == folder[1].st_dev && folder[0].st_ino == folder[1].st_ino;
-}
-
-/*
  * Called at the start of the program: searches its path among the files that the family has mapped.
  * Reading /proc/self/exe costs 20 us, because the kernel makes the folder of this process in /proc
  * for it. The programs of a family often run the same file.
  *
  * AT_EXECFN is the path that execve() got. The function returns true if the family has reported a
- * file with the build-id of this program that has the same name as AT_EXECFN and is in the same
- * folder. Then both paths name one entry of this folder. The entry is no link, because the reported
- * path had none. If execve() got a script or a link with another name than the program that runs,
- * the result is false.
+ * file with this path and the build-id of this program. The path is no link, because a reported
+ * path has none. Another spelling of the path is not examined: the reported paths are data of other
+ * processes, and a system call with such a path could wait for a file server that does not answer.
  */
 static bool find_executable(void)
 {
 	const char *name = (const char *)getauxval(AT_EXECFN), *slash;
-	char executed[PTX_MAPPING_PATH_BYTES];
 	struct ptx_mapping program;
 
 	slash = name ? strrchr(name, '/') : NULL;
-	if (!slash || strlen(name) >= sizeof executed)
+	if (!slash || strlen(name) >= PTX_MAPPING_PATH_BYTES)
 		return false;
 	ptx_mapped_self_id(&program);
-	if (!program.id_bytes ||
-	    !ptx_maps_find(&ptx_arena_self.lists->maps, program.id, program.id_bytes, slash + 1,
-			   executable))
-		return false;
-	if (!strcmp(name, executable))
-		return true;
-	strcpy(executed, name);
-	return is_same_folder(executed, executable);
+	return program.id_bytes &&
+	       ptx_maps_find(&ptx_arena_self.lists->maps, program.id, program.id_bytes, slash + 1,
+			     executable) &&
+	       !strcmp(name, executable);
 }
 
 /*
