@@ -180,15 +180,18 @@ static bool is_unsent(CURLcode err)
 }
 
 /*
- * Returns whether there was a connection, so that the receiver may have got bytes of the request.
- * libcurl reports the same error if there is no connection within CONNECT_S, and if there is no
- * answer within timeout_s.
+ * Returns whether there was a connection, with https a session of TLS as well, so that the receiver
+ * may have got bytes of the request. libcurl reports the same error if there is no connection or
+ * session within CONNECT_S, and if there is no answer within timeout_s.
  */
-static bool was_connected(CURL *curl)
+static bool was_connected(CURL *curl, const struct http_request *request)
 {
-	double connect_s = 0;
+	const bool is_secure = !strncmp(request->url, "https:", strlen("https:"));
+	double ready_s = 0;
 
-	return !curl_call.easy_getinfo(curl, CURLINFO_CONNECT_TIME, &connect_s) && connect_s > 0;
+	return !curl_call.easy_getinfo(curl, is_secure ? CURLINFO_APPCONNECT_TIME
+						       : CURLINFO_CONNECT_TIME, &ready_s) &&
+	       ready_s > 0;
 }
 
 /*
@@ -230,7 +233,7 @@ static enum http_result perform_request(CURL *curl, const struct http_request *r
 			 err == CURLE_SSL_CONNECT_ERROR
 				 ? "; for a port without TLS use clickhouse:// or otlp://"
 				 : "");
-	answer->is_late = err == CURLE_OPERATION_TIMEDOUT && was_connected(curl);
+	answer->is_late = err == CURLE_OPERATION_TIMEDOUT && was_connected(curl, request);
 	if (lacks_length || answer->text->failed)
 		return HTTP_UNCERTAIN;
 	if (!err || (answer->status != 200 && answer->status && receiver->is_over))

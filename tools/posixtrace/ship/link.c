@@ -435,6 +435,26 @@ static enum server_result read_identity(struct link *link)
 }
 
 /*
+ * Returns the time limit for a host that has been late: the limit of --timeout, doubled, but cut to
+ * the time after which ship gives up. Only the doubling is cut: a host that was never late has the
+ * whole time of --timeout.
+ */
+static unsigned patient_s(const struct link *link, const struct link_patience *patience)
+{
+	const unsigned timeout_s = link->server.timeout_s;
+	const unsigned doubled_s = timeout_s << patience->doublings;
+	const int64_t failing_ns = link->insert_failing_ns ? link->insert_failing_ns
+							   : link->retry.failing_ns;
+	/* Rounded up, so that the request ends after the time and not before. */
+	const int64_t left_s =
+		(retry_left_ns(&link->retry, failing_ns) - 1) / INT64_C(1000000000) + 1;
+
+	if (left_s >= doubled_s)
+		return doubled_s;
+	return left_s > timeout_s ? (unsigned)left_s : timeout_s;
+}
+
+/*
  * Sends a request with the time limit for the current host. If there was a connection but no answer
  * within the limit, the following requests to this host have twice the time. Otherwise a server
  * that always needs longer would execute each INSERT after its attempt was voided, and no event
@@ -452,7 +472,7 @@ static enum server_result request_patiently(struct link *link, const char *sql,
 
 	if (until_now_ns() - patience->late_ns > PATIENT_NS)
 		patience->doublings = 0;
-	server->timeout_s = timeout_s << patience->doublings;
+	server->timeout_s = patient_s(link, patience);
 	result = server_request(server, sql, body, limit);
 	server->timeout_s = timeout_s;
 	if (!server->is_late)
@@ -461,7 +481,7 @@ static enum server_result request_patiently(struct link *link, const char *sql,
 	patience->doublings += patience->doublings < DOUBLINGS_MOST;
 	len = strlen(server->reason);
 	snprintf(server->reason + len, sizeof(server->reason) - len,
-		 "; ship waits %u s for its next answer", timeout_s << patience->doublings);
+		 "; ship waits %u s for its next answer", patient_s(link, patience));
 	return result;
 }
 

@@ -95,6 +95,13 @@ void retry_failed(struct retry *retry, const char *reason)
 		retry->failing_ns = now_ns;
 }
 
+int64_t retry_left_ns(const struct retry *retry, int64_t failing_ns)
+{
+	if (!retry->give_up_ns)
+		return INT64_MAX;
+	return retry->give_up_ns - (failing_ns ? until_now_ns() - failing_ns : 0);
+}
+
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns)
 {
 	int64_t now_ns = until_now_ns(), pause_ns, left_ns;
@@ -106,9 +113,9 @@ bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64
 		return false;
 	if (!retry->failing_ns)
 		retry->failing_ns = now_ns;
-	left_ns = retry->give_up_ns - (now_ns - retry->failing_ns);
+	left_ns = retry_left_ns(retry, retry->failing_ns);
 	/* A receiver may request a pause that is longer than the remaining time. */
-	if (retry->give_up_ns && (left_ns <= 0 || least_ns > left_ns)) {
+	if (left_ns <= 0 || least_ns > left_ns) {
 		say("ship gives up; the next run continues from here");
 		retry->has_given_up = true;
 		return false;

@@ -54,5 +54,10 @@ void retry_failed(struct retry *retry, const char *reason);
  * signal, or because give_up_ns are over.
  */
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns);
+/*
+ * Returns the time until retry_again() gives up if requests have failed since failing_ns; 0: none
+ * has. A result of 0 or less means that the time is over, INT64_MAX that there is no limit.
+ */
+int64_t retry_left_ns(const struct retry *retry, int64_t failing_ns);
 
 #endif
