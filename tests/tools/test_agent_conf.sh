@@ -31,6 +31,17 @@ check "--check reports that there is no trigger" has out '^  no trigger: '
 check "no message" is_empty err
 check "--check makes nothing" test ! -e "$tmp/store"
 
+# A path that no process can have.
+: >"$tmp/program"
+ln -s program "$tmp/link"
+real=$(readlink -f "$tmp/program")
+conf "executable = $tmp/link" "executable = $real" "executable = $tmp/none" "executable = $tmp/l*"
+run 0 agent -c "$conf" --check
+check "--check names the path behind a link" has out "^  executable $tmp/link is a link, so no process has this path; give $real\$"
+check "--check names a file that does not exist" has out "^  executable $tmp/none: No such file or directory\$"
+check "--check names no other path" test "$(grep -c "^  executable $tmp/" "$tmp/out")" -eq 2
+rm "$tmp/program" "$tmp/link"
+
 # Comments, blanks, quotes, and all keys.
 cat >"$conf" <<END
 # a comment

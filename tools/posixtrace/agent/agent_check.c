@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* agent_check.c - agent --check: prints which processes a valid configuration would record now. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent.h"
@@ -99,6 +102,33 @@ static void show_triggers(const struct config *config, const struct config_recor
 }
 
 /*
+ * Prints which paths of the section no process can have, because the path is a link or there is no
+ * such file: /proc/PID/exe has the path without links. The agent itself does not look at the files,
+ * because a file server that does not answer would stop it.
+ */
+static void show_paths(const struct config_record *record)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < record->executable.count; i++) {
+		const char *given = record->executable.word[i];
+		const char *real = strpbrk(given, "*?[\\") ? given : realpath(given, path);
+
+		if (real && !strcmp(real, given))
+			continue;
+		out_str(&out_stdout, "  executable ");
+		text_safe(&out_stdout, given, strlen(given));
+		if (!real) {
+			out_printf(&out_stdout, ": %s\n", strerror(errno));
+			continue;
+		}
+		out_str(&out_stdout, " is a link, so no process has this path; give ");
+		text_safe(&out_stdout, real, strlen(real));
+		out_char(&out_stdout, '\n');
+	}
+}
+
+/*
  * The function searches /proc once for each section, so that it can print the processes of a
  * section below the line of that section. It creates no folder and no stream.
  */
@@ -124,6 +154,7 @@ int agent_check(const char *path)
 			out_printf(&out_stdout, ", budget %.3g%%",
 				   100 * config_budget(config, shown.record));
 		out_char(&out_stdout, '\n');
+		show_paths(shown.record);
 		show_triggers(config, shown.record);
 		if (!find_processes(config, show_process, &shown, &hidden))
 			status = TOOL_FAILURE;
