@@ -760,8 +760,9 @@ static bool add_open_call(struct division *division, uint32_t node,
 		 */
 		part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 2, &is_new);
 		if (part && is_new)
-			division_label(division, part, "blocked in an unknown call: not each "
-				       "switch of the thread was recorded");
+			division_label(division, part, "blocked in an unknown call%s: not each "
+				       "switch of the thread was recorded",
+				       killed_text(thread, killed, sizeof(killed)));
 		if (part)
 			division_add(division, part, from_ns, to_ns);
 		return true;

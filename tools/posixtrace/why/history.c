@@ -1266,7 +1266,8 @@ static void extend_killed(struct history *history)
 		qsort(history->ended, history->endeds, sizeof(*history->ended), by_process);
 	for (size_t i = 0; i < history->threads; i++) {
 		struct history_thread *thread = &history->thread[i];
-		const struct process_end *end = end_of(history, thread->pid, thread->last_ns);
+		/* The kernel's last record of a thread may be later than the look at its end. */
+		const struct process_end *end = end_of(history, thread->pid, thread->last_call_ns);
 
 		if (!thread->last_call || history_ended_itself(thread) || !end)
 			continue;
