@@ -228,6 +228,9 @@ group pool-own './groups pool-own' "$workers" "$taken"
 group pool-shared './groups pool-shared' "$workers" "$taken"
 group pool-idle './groups pool-idle' '!workers' '!Workers'
 group pool-pipe './groups pool-pipe' "$workers" "$taken"
+group pool-dispatched './groups pool-dispatched' "probably $workers" "$taken"
+group pool-turns './groups pool-turns' \
+	'probably in a queue, because its worker was busy (the thread that waits for work in serve_own' "$taken"
 for name in server-accept server-poll; do
 	group $name "./groups $name" 'meanwhile all 2 workers were busy'
 	"$posixtrace" why --thread "$("$posixtrace" dump -e process.start $name.ptl | awk '{ print $3; exit }')" \

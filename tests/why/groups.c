@@ -215,6 +215,90 @@ static void pool_pipe(void)
 		pthread_join(worker[i], NULL);
 }
 
+/*
+ * A dispatcher gives the work to workers with a pipe each. It takes the next job from the queue
+ * when a worker is free, or, with takes_turns, gives the jobs to the workers in turn.
+ */
+static int own_fd[WORKERS][2], free_fd[2];
+static bool takes_turns;
+
+static void *serve_own(void *arg)
+{
+	const char number = (char)(intptr_t)arg;
+	struct job job;
+
+	pthread_setname_np(pthread_self(), "worker");
+	for (;;) {
+		if (!takes_turns)
+			MUST(write(free_fd[1], &number, 1) == 1);
+		MUST(read(own_fd[(int)number][0], &job, sizeof(job)) == sizeof(job));
+		if (!job.ms)
+			return NULL;
+		begun++;
+		work_slowly(job.ms);
+		MUST(write(job.reply, "x", 1) == 1);
+	}
+}
+
+static void *dispatch(void *arg)
+{
+	char number = 0;
+	struct job job;
+
+	pthread_setname_np(pthread_self(), "dispatcher");
+	for (;;) {
+		MUST(read(queue_fd[0], &job, sizeof(job)) == sizeof(job));
+		if (!job.ms)
+			return arg;
+		if (takes_turns)
+			number = (char)(!number);
+		else
+			MUST(read(free_fd[0], &number, 1) == 1);
+		MUST(write(own_fd[(int)number][1], &job, sizeof(job)) == sizeof(job));
+	}
+}
+
+static void run_dispatcher(int clients)
+{
+	const struct job end = { .ms = 0 };
+	pthread_t worker[WORKERS], client[CLIENTS], dispatcher;
+
+	MUST(!pipe(queue_fd) && !pipe(free_fd));
+	for (int i = 0; i < WORKERS; i++) {
+		MUST(!pipe(own_fd[i]));
+		MUST(!pthread_create(&worker[i], NULL, serve_own, (void *)(intptr_t)i));
+	}
+	MUST(!pthread_create(&dispatcher, NULL, dispatch, NULL));
+	for (int i = 0; i < clients; i++)
+		MUST(!pthread_create(&client[i], NULL, run_pipe_client, NULL));
+	while (asked < clients || begun < (takes_turns ? clients : WORKERS))
+		usleep(1000);
+	/* This is the turn of the other worker. */
+	if (takes_turns)
+		ask_pipe(1);
+	ask_pipe(30);
+	for (int i = 0; i < clients; i++)
+		pthread_join(client[i], NULL);
+	MUST(write(queue_fd[1], &end, sizeof(end)) == sizeof(end));
+	pthread_join(dispatcher, NULL);
+	for (int i = 0; i < WORKERS; i++)
+		MUST(write(own_fd[i][1], &end, sizeof(end)) == sizeof(end));
+	for (int i = 0; i < WORKERS; i++)
+		pthread_join(worker[i], NULL);
+}
+
+static void pool_dispatched(void)
+{
+	run_dispatcher(CLIENTS);
+}
+
+/* The last job is given to the worker that is busy, although the other one is idle. */
+static void pool_turns(void)
+{
+	takes_turns = true;
+	run_dispatcher(1);
+}
+
 static struct sockaddr_in address = { .sin_family = AF_INET };
 
 /* A process of a server that serves one client after the other. */
@@ -492,7 +576,8 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "pool-own", pool_own }, { "pool-shared", pool_shared }, { "pool-idle", pool_idle },
-	{ "pool-pipe", pool_pipe }, { "server-accept", server_accept },
+	{ "pool-pipe", pool_pipe }, { "pool-dispatched", pool_dispatched },
+	{ "pool-turns", pool_turns }, { "server-accept", server_accept },
 	{ "server-poll", server_poll },
 	{ "writer-starved", writer_starved }, { "writer-held", writer_held },
 	{ "read-input", read_input }, { "write-late", write_late }, { "write-soon", write_soon },

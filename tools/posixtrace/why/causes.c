@@ -670,7 +670,9 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 		/* The log does not show which piece of work the worker took. */
 		part->is_guess = true;
 		caller_text(division, queued.idle, caller, sizeof(caller));
-		if (!*caller) {
+		if (!*caller && queued.has_own && queued.workers > 1) {
+			snprintf(caller, sizeof(caller), " on descriptors of their own");
+		} else if (!*caller) {
 			queue_text(division, queued.idle, object, sizeof(object));
 			snprintf(caller, sizeof(caller), " %s", object);
 		}

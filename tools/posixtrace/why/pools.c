@@ -68,6 +68,11 @@ struct place {
 	uint64_t waits;
 	bool is_posted;          /* another thread has put work into the queue, or woken a worker */
 	bool is_cut;             /* more than POOLS_WORKERS threads take work here */
+	/*
+	 * The group of the place: see group_places(). 'group' is the index of its first place,
+	 * 'next' the index of its next place + 1; 0: there is none.
+	 */
+	uint32_t group, next;
 };
 
 struct pools {
@@ -301,6 +306,68 @@ static void choose_places(struct pools *pools)
 }
 
 /*
+ * A thread may distribute work to workers that have one queue each. Orders the places of such
+ * queues by the thread that puts work into them, and by the place in the program at which their
+ * workers take work. The other places follow.
+ */
+static const struct pools *grouped;
+
+static bool is_single(const struct place *place)
+{
+	return place->queue.kind == QUEUE_BYTES && place->workers == 1 && place->posters &&
+	       &grouped->place[grouped->of_thread[place->worker[0].thread] - 1] == place;
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct place *x = &grouped->place[*(const uint32_t *)a];
+	const struct place *y = &grouped->place[*(const uint32_t *)b];
+
+	if (is_single(x) != is_single(y))
+		return is_single(x) ? -1 : 1;
+	if (is_single(x) && x->poster[0] != y->poster[0])
+		return x->poster[0] < y->poster[0] ? -1 : 1;
+	if (is_single(x) && x->idle->address != y->idle->address)
+		return x->idle->address < y->idle->address ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static bool is_same_group(const struct place *x, const struct place *y)
+{
+	return is_single(x) && is_single(y) && x->poster[0] == y->poster[0] &&
+	       is_same_place(x->idle, y->idle);
+}
+
+/*
+ * Puts the queues with one worker each into groups: one thread puts work into all of them, and
+ * their workers take it at one place in the program. All other places are groups of their own.
+ * Returns false if memory is lacking.
+ */
+static bool group_places(struct pools *pools)
+{
+	uint32_t *sorted = calloc(pools->places + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < pools->places; i++)
+		pools->place[i].group = sorted[i] = (uint32_t)i;
+	grouped = pools;
+	qsort(sorted, pools->places, sizeof(*sorted), by_group);
+	for (size_t i = 1, count = 1; i < pools->places; i++) {
+		struct place *before = &pools->place[sorted[i - 1]];
+		struct place *place = &pools->place[sorted[i]];
+
+		count = count < POOLS_WORKERS && is_same_group(before, place) ? count + 1 : 1;
+		if (count == 1)
+			continue;
+		before->next = sorted[i] + 1;
+		place->group = before->group;
+	}
+	free(sorted);
+	return true;
+}
+
+/*
  * Collects the threads that did not record their end, for has_unknown(). In a long log most threads
  * have ended, so that function need not examine them for each wait. Returns false if memory is
  * lacking.
@@ -343,7 +410,7 @@ int pools_collect(struct history *history)
 		good = add_post(history, pools, &history->call[i]);
 	if (good)
 		choose_places(pools);
-	return good ? 0 : ENOMEM;
+	return good && group_places(pools) ? 0 : ENOMEM;
 }
 
 void pools_fini(struct history *history)
@@ -373,6 +440,34 @@ static const struct place *pool_of(const struct history *history, uint32_t threa
 				    &pools->place[pools->of_thread[thread] - 1] : NULL;
 
 	return place && !place->is_cut ? place : NULL;
+}
+
+/* Returns the first place of the group of a place. */
+static const struct place *group_of(const struct history *history, const struct place *place)
+{
+	return &history->pools->place[place->group];
+}
+
+/* Returns the next place of a group, or NULL. */
+static const struct place *group_next(const struct history *history, const struct place *place)
+{
+	return place->next ? &history->pools->place[place->next - 1] : NULL;
+}
+
+static bool has_group(const struct history *history, const struct place *place)
+{
+	return group_of(history, place)->next;
+}
+
+/* Returns whether a thread is a worker of a place or of another one of its group. */
+static bool is_worker(const struct history *history, const struct place *place, uint32_t thread)
+{
+	const struct pools *pools = history->pools;
+
+	if (!has_group(history, place))
+		return find_worker(place, thread);
+	return pools->of_thread[thread] &&
+	       pools->place[pools->of_thread[thread] - 1].group == place->group;
 }
 
 /* Returns the index of the first piece of a thread that ends at or after a time. */
@@ -702,9 +797,12 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 	const struct worker *worker = find_worker(place, end->thread);
 	size_t i = pieces_until(history, end->thread, end->begin_ns);
 	bool has_finished = false, is_itself = false;
-	int64_t begin_ns = INT64_MIN;
+	int64_t begin_ns = INT64_MIN, waits_ns;
 
 	*is_certain = false;
+	/* The times of a hostile log may be far apart. */
+	if (__builtin_sub_overflow(end->begin_ns, from_ns, &waits_ns))
+		return INT64_MIN;
 	if (!is_client && !has_put(history, place, waiter, &is_itself))
 		return INT64_MIN;
 	for (unsigned n = 0; i-- > thread->piece; n++, ++*steps) {
@@ -716,7 +814,9 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 			return INT64_MIN;
 		if (is_idle_call(history, place, worker, before)) {
 			/* The worker was idle: it began its work immediately. */
-			if (history_was_blocked(history, before))
+			if (history_was_blocked(history, before) &&
+			    (!has_group(history, place) ||
+			     before->end_ns - before->begin_ns > waits_ns / IDLE_PART))
 				return INT64_MIN;
 			if (before->cause != CAUSE_POLL && !has_finished &&
 			    (!is_client || before->object == end->object))
@@ -728,7 +828,9 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 	}
 	if (begin_ns == INT64_MIN)
 		return INT64_MIN;
-	*is_certain = is_client || (is_itself && has_finished);
+	/* The waiting thread may have put other work into one of the queues of a group. */
+	*is_certain = is_client || (is_itself && has_finished &&
+				    (!has_group(history, place) || place->poster[0] == waiter));
 	if (is_client || has_finished)
 		return begin_ns;
 	/* A worker that takes work immediately also needs some time for that. */
@@ -758,7 +860,7 @@ static bool has_unknown(const struct history *history, const struct place *place
 
 		if (is_near && thread->first_ns < to_ns && may_live(history, thread, from_ns) &&
 		    history_piece_at(history, thread, from_ns) == thread->piece + thread->pieces &&
-		    thread->last_call_ns <= from_ns && !find_worker(place, i))
+		    thread->last_call_ns <= from_ns && !is_worker(history, place, i))
 			return true;
 	}
 	return false;
@@ -779,14 +881,12 @@ static uint64_t idle_ns(const struct history *history, const struct place *place
 }
 
 /*
- * Returns the number of workers that lived in the whole time between two times, or 0 if one of them
- * waited for work for more than a small part of it, or if this is not known.
+ * Adds the number of workers of a place that lived in the whole time between two times. Returns
+ * false if one of them waited for work for more than a small part of it.
  */
-static unsigned busy_workers(const struct history *history, const struct place *place,
-			     int64_t from_ns, int64_t to_ns, uint64_t *steps)
+static bool add_busy(const struct history *history, const struct place *place, int64_t from_ns,
+		     int64_t to_ns, unsigned *count, uint64_t *steps)
 {
-	unsigned count = 0;
-
 	for (size_t i = 0; i < place->workers; i++) {
 		const struct worker *worker = &place->worker[i];
 		const struct history_thread *thread = &history->thread[worker->thread];
@@ -796,10 +896,30 @@ static unsigned busy_workers(const struct history *history, const struct place *
 			continue;
 		if (idle_ns(history, place, worker, from_ns, to_ns, steps) >
 		    ((uint64_t)to_ns - (uint64_t)from_ns) / IDLE_PART)
-			return 0;
-		count++;
+			return false;
+		++*count;
 	}
-	return has_unknown(history, place, from_ns, to_ns, steps) ? 0 : count;
+	return true;
+}
+
+/*
+ * Returns the number of workers that lived in the whole time between two times, or 0 if one of them
+ * waited for work for more than a small part of it, or if this is not known. If each worker has a
+ * queue of its own, and another worker of the group waited for work, the work waited only for the
+ * worker of its queue.
+ */
+static unsigned busy_workers(const struct history *history, const struct place *place,
+			     int64_t from_ns, int64_t to_ns, uint64_t *steps)
+{
+	unsigned count = 0, all = 0;
+
+	if (!add_busy(history, place, from_ns, to_ns, &count, steps) ||
+	    has_unknown(history, place, from_ns, to_ns, steps))
+		return 0;
+	for (const struct place *of = group_of(history, place); of; of = group_next(history, of))
+		if (!add_busy(history, of, from_ns, to_ns, &all, steps))
+			return count;
+	return all;
 }
 
 /*
@@ -842,7 +962,7 @@ bool pools_find(const struct history *history, const struct call *call, const st
 		return false;
 	*queued = (struct pools_queued){
 		.from_ns = first_begin(history, call, steps), .worker = end->thread,
-		.idle = place->idle,
+		.idle = place->idle, .has_own = has_group(history, place),
 	};
 	queued->to_ns = (place->queue.kind == QUEUE_MEMORY ? begin_of_work : begin_of_taken)(
 			history, place, end, call->thread, queued->from_ns, &queued->is_certain,
@@ -886,36 +1006,55 @@ static uint64_t sum_idle(struct idle *idle, size_t count)
 	return sum;
 }
 
+/*
+ * Adds the times between two times in which workers of a place were idle. Returns false if memory
+ * is lacking.
+ */
+static bool add_idle(const struct history *history, const struct place *place, int64_t from_ns,
+		     int64_t to_ns, struct idle **idle, size_t *count)
+{
+	uint64_t steps = 0;
+
+	for (size_t k = 0; k < place->workers; k++) {
+		struct idle_walk walk = idle_begin(history, place, &place->worker[k], from_ns,
+						   to_ns, &steps);
+		struct idle one;
+
+		while (idle_next(&walk, &one.from_ns, &one.to_ns)) {
+			if (!vec_grow(idle, *count, 1))
+				return false;
+			(*idle)[(*count)++] = one;
+		}
+	}
+	return true;
+}
+
 int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, int64_t to_ns,
 	       struct pools_busy *busy)
 {
 	const struct place *place = pool_of(history, worker);
+	const struct place *first = place ? group_of(history, place) : NULL;
 	struct idle *idle = NULL;
 	size_t count = 0;
 	uint64_t steps = 0;
 	bool good = true;
 
-	*busy = (struct pools_busy){ .idle = place ? place->idle : NULL };
-	for (size_t k = 0; place && k < place->workers; k++) {
-		const struct history_thread *thread = &history->thread[place->worker[k].thread];
+	*busy = (struct pools_busy){ .idle = first ? first->idle : NULL };
+	for (const struct place *of = first; of; of = group_next(history, of))
+		for (size_t k = 0; k < of->workers; k++) {
+			const struct history_thread *thread =
+				&history->thread[of->worker[k].thread];
 
-		from_ns = thread->first_ns > from_ns ? thread->first_ns : from_ns;
-		to_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
-	}
-	if (!place || from_ns >= to_ns || has_unknown(history, place, from_ns, to_ns, &steps))
-		return 0;
-	for (size_t k = 0; good && k < place->workers; k++) {
-		struct idle_walk walk = idle_begin(history, place, &place->worker[k], from_ns,
-						   to_ns, &steps);
-		struct idle one;
-
-		while (good && idle_next(&walk, &one.from_ns, &one.to_ns)) {
-			good = vec_grow(&idle, count, 1);
-			if (good)
-				idle[count++] = one;
+			from_ns = thread->first_ns > from_ns ? thread->first_ns : from_ns;
+			to_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
+			busy->workers++;
 		}
+	if (!place || from_ns >= to_ns || has_unknown(history, place, from_ns, to_ns, &steps)) {
+		busy->workers = 0;
+		return 0;
 	}
-	busy->workers = (unsigned)place->workers;
+	for (const struct place *of = first; of && good; of = group_next(history, of))
+		good = add_idle(history, of, from_ns, to_ns, &idle, &count);
 	busy->all_ns = (uint64_t)to_ns - (uint64_t)from_ns;
 	busy->idle_ns = sum_idle(idle, count);
 	free(idle);
@@ -926,7 +1065,7 @@ const struct call *pools_idle(const struct history *history, uint32_t worker)
 {
 	const struct place *place = pool_of(history, worker);
 
-	return place ? place->idle : NULL;
+	return place ? group_of(history, place)->idle : NULL;
 }
 
 const char *pools_members(const struct history *history, uint32_t worker, unsigned workers)
@@ -940,17 +1079,22 @@ const char *pools_members(const struct history *history, uint32_t worker, unsign
 	const struct place *place = pool_of(history, worker);
 	bool has_processes = false;
 
-	for (size_t i = 1; place && i < place->workers; i++)
-		has_processes |= !lives_same(history, place->worker[0].thread,
-					     place->worker[i].thread);
+	for (const struct place *of = place ? group_of(history, place) : NULL; of;
+	     of = group_next(history, of))
+		for (size_t i = 0; i < of->workers; i++)
+			has_processes |= !lives_same(history, worker, of->worker[i].thread);
 	return members[place && place->queue.kind == QUEUE_CLIENTS][has_processes][workers != 1];
 }
 
 size_t pools_workers(const struct history *history, uint32_t worker, uint32_t *thread, size_t size)
 {
 	const struct place *place = pool_of(history, worker);
+	size_t count = 0;
 
-	for (size_t i = 0; place && i < size && i < place->workers; i++)
-		thread[i] = place->worker[i].thread;
-	return place ? place->workers : 0;
+	for (const struct place *of = place ? group_of(history, place) : NULL; of;
+	     of = group_next(history, of))
+		for (size_t i = 0; i < of->workers; i++, count++)
+			if (count < size)
+				thread[count] = of->worker[i].thread;
+	return count;
 }

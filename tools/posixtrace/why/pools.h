@@ -15,6 +15,9 @@
  * The queue may also be one of the kernel: a pipe, a pair of sockets, an eventfd, a message queue,
  * or the connections of a socket that listens. The log has the call that took the work, also if the
  * call did not wait. So it also has the workers that never waited.
+ *
+ * Each worker may also have a queue of the kernel of its own, into which one thread of the program
+ * puts work. Such workers count as one pool if they take work at one place in the program.
  */
 #ifndef POSIXTRACE_WHY_POOLS_H
 #define POSIXTRACE_WHY_POOLS_H
@@ -29,9 +32,14 @@ struct pools; /* the pools of a history */
 struct pools_queued {
 	int64_t from_ns, to_ns;
 	uint32_t worker;         /* the thread that did this work */
-	unsigned workers;        /* number of threads of its pool that lived in the whole time */
+	/*
+	 * the number of busy threads of its pool that lived in the whole time; 1 if each worker has
+	 * a queue of its own, and another one was idle
+	 */
+	unsigned workers;
 	const struct call *idle; /* a call by which a thread of the pool takes work */
 	bool is_certain;         /* the worker took this work after it had finished other work */
+	bool has_own;            /* each worker has a queue of its own */
 };
 
 /* Finds the pools of a history. Returns 0 or ENOMEM. */
