@@ -7,6 +7,7 @@ use ::std::convert::From;
 use ::std::io::Result;
 use ::std::iter::Iterator;
 use ::std::option::Option::{None, Some};
+use ::std::time::Duration;
 
 // A type of the program must not replace that of the macros.
 #[allow(dead_code)]
@@ -29,5 +30,9 @@ fn main() -> Result<()> {
     event!("words", r#type: i32 = 1, fn: u8 = 2);
     span!("whole", r#loop: u8 = 3);
     event!("two", a: u8 = 1; "@level 9");
+    let long = "a".repeat(10_000);
+    event!("long", a: &str = &long, b: &str = "b", raw: &[u8] = long.as_bytes(), behind: i32 = 7);
+    event!("bytes", raw: &[u8] = long.as_bytes(), text: &str = "text", behind: u8 = 8);
+    event!("nul", a: &str = "a\0behind", b: &str = "b", took: Duration = Duration::MAX);
     Result::Ok(())
 }

@@ -180,7 +180,7 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 	check "the program of Rust runs" "$tmp/target/debug/examples/same" "$tmp/rust.ptl"
 	equal rust
 	check "lines of Rust run" "$tmp/target/debug/examples/lines" "$tmp/lines.ptl"
-	shown "$tmp/lines.ptl" >"$tmp/out"
+	shown "$tmp/lines.ptl" | sed 's/"aaaaa*"/"a..."/' >"$tmp/out"
 	check "each has the fields of its types" diff - "$tmp/out" <<-END
 		generic	value=1
 		generic.2	value="text"
@@ -192,6 +192,9 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 		words	type=1 fn=2
 		whole.begin	loop=3
 		two	"the line has invalid words: a level is not 1 to 5"
+		long	a="a..." b="" raw="" behind=7
+		bytes	raw="a..." text="" behind=8
+		nul	a="a" b="b" took=18446744073.709551615s
 		whole.end	-
 	END
 	check "spans of futures overlap" "$tmp/target/debug/examples/overlap" "$tmp/overlap.ptl"

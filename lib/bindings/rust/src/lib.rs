@@ -26,6 +26,7 @@
 use std::ffi::{c_void, CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::raw::{c_char, c_int, c_uint, c_ulong};
 use std::os::unix::io::AsRawFd;
 use std::path::Path;
@@ -64,13 +65,15 @@ mod sys {
     #[repr(C)]
     pub struct Attr(pub [c_ulong; 48]);
 
-    /// struct posix_trace_payload_np
+    /// struct posix_trace_arg_np
     #[repr(C)]
-    pub struct Payload {
+    pub struct Arg {
+        pub kind: c_uint,
+        pub room: c_uint,
+        pub number: u64,
+        pub real: f64,
+        pub data: *const c_void,
         pub len: usize,
-        pub full: c_int,
-        pub size: c_uint,
-        pub bytes: [u8; 1024],
     }
 
     /// struct posix_trace_site_np
@@ -114,11 +117,9 @@ mod sys {
         pub fn posix_trace_eventid_get_schema_np(
             id: c_ulong, event: c_uint, schema: *mut c_char, size: usize,
         ) -> c_int;
-        pub fn posix_trace_payload_begin_np(payload: *mut Payload, size: usize);
-        pub fn posix_trace_payload_number_np(payload: *mut Payload, kind: c_int, value: u64);
-        pub fn posix_trace_payload_real_np(payload: *mut Payload, kind: c_int, value: f64);
-        pub fn posix_trace_payload_str_np(payload: *mut Payload, text: *const c_char, room: c_uint);
-        pub fn posix_trace_payload_bytes_np(payload: *mut Payload, bytes: *const c_void, len: usize);
+        pub fn posix_trace_fields_pack_sized_np(
+            payload: *mut c_void, room: usize, arg: *const Arg, args: usize, arg_size: usize,
+        ) -> usize;
     }
 }
 
@@ -137,8 +138,80 @@ pub fn is_active() -> bool {
     unsafe { std::ptr::read_volatile(sys::posix_trace_active_np) != 0 }
 }
 
-/// The data of an event, to which [`Field::put`] appends values.
-pub struct Payload(sys::Payload);
+/// The most bytes and fields of an event: POSIX_TRACE_FIELDS_BYTES_NP, POSIX_TRACE_FIELDS_MAX_NP.
+const BYTES: usize = 1024;
+const FIELDS: usize = 32;
+
+/// Numbers of enum posix_trace_type_np.
+const STR_TYPE: c_uint = 21;
+const BYTES_TYPE: c_uint = 22;
+
+/// The fields of an event, to which [`Field::put`] appends values.
+///
+/// The library gets all fields at once, so that a long text does not displace the fields behind it.
+pub struct Payload {
+    arg: [MaybeUninit<sys::Arg>; FIELDS],
+    args: usize,
+    /// Texts and bytes, each with a NUL behind it. A value may be a temporary, so it is copied. An
+    /// event has no room for more than BYTES: a text that is shortened here would be shortened in
+    /// the event, too.
+    copies: [MaybeUninit<u8>; BYTES + FIELDS],
+    used: usize,
+}
+
+impl Payload {
+    #[inline]
+    fn new() -> Payload {
+        // An array of MaybeUninit needs no values.
+        let (arg, copies) = unsafe {
+            (MaybeUninit::uninit().assume_init(), MaybeUninit::uninit().assume_init())
+        };
+        Payload { arg, args: 0, copies, used: 0 }
+    }
+
+    /// Appends a field. `kind` is a number of enum posix_trace_type_np.
+    #[inline]
+    fn add(&mut self, kind: c_uint, number: u64, real: f64, len: usize) {
+        if self.args < FIELDS {
+            let data = std::ptr::null();
+            self.arg[self.args].write(sys::Arg { kind, room: 0, number, real, data, len });
+            self.args += 1;
+        }
+    }
+
+    /// Appends a text or bytes. The number of the field is the position of its copy, because the
+    /// payload may be moved.
+    fn add_copy(&mut self, kind: c_uint, bytes: &[u8]) {
+        if self.args < FIELDS {
+            let len = bytes.len().min(BYTES.saturating_sub(self.used));
+            let end = self.used + len;
+            for (to, from) in self.copies[self.used..end].iter_mut().zip(bytes) {
+                to.write(*from);
+            }
+            self.copies[end].write(0);
+            self.add(kind, self.used as u64, 0.0, len);
+            self.used = end + 1;
+        }
+    }
+
+    /// Records the fields as an event.
+    fn record(&mut self, id: c_uint) {
+        let mut bytes = MaybeUninit::<[u8; BYTES]>::uninit();
+        for arg in &mut self.arg[..self.args] {
+            // add() has initialized these elements.
+            let arg = unsafe { arg.assume_init_mut() };
+            if arg.kind == STR_TYPE || arg.kind == BYTES_TYPE {
+                arg.data = self.copies[arg.number as usize..].as_ptr().cast();
+            }
+        }
+        unsafe {
+            let len = sys::posix_trace_fields_pack_sized_np(
+                bytes.as_mut_ptr().cast(), BYTES, self.arg.as_ptr().cast(), self.args,
+                std::mem::size_of::<sys::Arg>());
+            sys::posix_trace_event(id, bytes.as_ptr().cast(), len);
+        }
+    }
+}
 
 /// A type of Rust that a field can have.
 pub trait Field {
@@ -153,9 +226,7 @@ macro_rules! numbers {
         impl Field for $rust {
             const NAME: &'static str = $name;
             fn put(&self, payload: &mut Payload) {
-                unsafe {
-                    sys::posix_trace_payload_number_np(&mut payload.0, $kind, *self as i64 as u64)
-                }
+                payload.add($kind, *self as i64 as u64, 0.0, 0)
             }
         }
     )* };
@@ -171,14 +242,14 @@ numbers! {
 impl Field for f32 {
     const NAME: &'static str = "f32";
     fn put(&self, payload: &mut Payload) {
-        unsafe { sys::posix_trace_payload_real_np(&mut payload.0, 13, f64::from(*self)) }
+        payload.add(13, 0, f64::from(*self), 0)
     }
 }
 
 impl Field for f64 {
     const NAME: &'static str = "f64";
     fn put(&self, payload: &mut Payload) {
-        unsafe { sys::posix_trace_payload_real_np(&mut payload.0, 14, *self) }
+        payload.add(14, 0, *self, 0)
     }
 }
 
@@ -186,27 +257,22 @@ impl Field for std::time::Duration {
     const NAME: &'static str = "ns";
     fn put(&self, payload: &mut Payload) {
         let ns = u64::try_from(self.as_nanos()).unwrap_or(u64::MAX);
-        unsafe { sys::posix_trace_payload_number_np(&mut payload.0, 18, ns) }
+        payload.add(18, ns, 0.0, 0)
     }
 }
 
 impl Field for &str {
     const NAME: &'static str = "str";
     fn put(&self, payload: &mut Payload) {
-        // The library needs a NUL, which a str does not have. A payload has at most 1024 bytes.
-        let mut text = [0u8; 1024];
-        let len = self.len().min(text.len() - 1);
-        text[..len].copy_from_slice(&self.as_bytes()[..len]);
-        unsafe { sys::posix_trace_payload_str_np(&mut payload.0, text.as_ptr().cast(), 0) }
+        // A text in an event ends at its first NUL, so the bytes behind it need no room.
+        payload.add_copy(STR_TYPE, self.split('\0').next().unwrap_or("").as_bytes())
     }
 }
 
 impl Field for &[u8] {
     const NAME: &'static str = "bytes";
     fn put(&self, payload: &mut Payload) {
-        unsafe {
-            sys::posix_trace_payload_bytes_np(&mut payload.0, self.as_ptr().cast(), self.len())
-        }
+        payload.add_copy(BYTES_TYPE, self)
     }
 }
 
@@ -243,15 +309,9 @@ impl Site {
             id = register(name, &schema());
             self.0.store(u64::from(signature) << 32 | u64::from(id), Ordering::Release);
         }
-        let mut payload = std::mem::MaybeUninit::<Payload>::uninit();
-        unsafe {
-            // This call initializes all members but `bytes`. Only the first `len` bytes are read.
-            sys::posix_trace_payload_begin_np(
-                payload.as_mut_ptr().cast(), std::mem::size_of::<sys::Payload>());
-            let payload = &mut *payload.as_mut_ptr();
-            put(payload);
-            sys::posix_trace_event(id, payload.0.bytes.as_ptr().cast(), payload.0.len);
-        }
+        let mut payload = Payload::new();
+        put(&mut payload);
+        payload.record(id);
     }
 }
 
