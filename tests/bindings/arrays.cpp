@@ -78,6 +78,11 @@ int main(int, char **argv)
 		}
 		stream.shutdown();
 	}
+	try {
+		posixtrace::stream cut(argv[1] + std::string("\0", 1));
+	} catch (const std::system_error &error) {
+		std::cout << "the path is refused: " << (error.code() == std::errc::invalid_argument) << '\n';
+	}
 	for (const auto &event : posixtrace::log(argv[1])) {
 		if (event.name() == "texts")
 			std::cout << event.get<std::string>("own") << event.get<std::string>("none")

@@ -6,7 +6,8 @@ const posixtrace = require('posixtrace');
 const turn = posixtrace.event('turn', 's32 i');
 const letter = posixtrace.event('letter', 'char c;str s');
 
-for (const wrong of [null, 7, new URL('file:///x.ptl')]) {
+// A NUL must not cut the path to that of this log.
+for (const wrong of [null, 7, new URL('file:///x.ptl'), process.argv[2] + '\0.ptl']) {
   for (const type of [posixtrace.Stream, posixtrace.Log]) {
     try {
       new type(wrong);
@@ -20,6 +21,8 @@ new posixtrace.Stream(process.argv[2]).start();
 for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i'),
                      () => posixtrace.event('large', 'u8[1021] a;bytes b'),
                      () => posixtrace.event('full', 'u8[1019] a;bytes b;str c'),
+                     () => posixtrace.event('cut\0off', 's32 i'), () => posixtrace.event(5),
+                     () => posixtrace.event('none', null), () => posixtrace.span('a\0'),
                      () => letter('\u20ac', ''), () => letter('xx', ''), () => letter('x', 7),
                      () => new posixtrace.Log(process.argv[2] + '.missing')]) {
   try {

@@ -50,6 +50,10 @@ func main() {
 	fmt.Println(err)
 	_, err = posixtrace.NewEvent("full", "u8[1019] a;bytes b;str c")
 	fmt.Println(err)
+	_, err = posixtrace.NewEvent("cut\x00off", "s32 a")
+	fmt.Println(err)
+	_, err = posixtrace.NewEvent("cut", "s32 a\x00;")
+	fmt.Println(err)
 	if err := stream.Shutdown(); err != nil {
 		log.Fatal(err)
 	}

@@ -79,6 +79,7 @@ check "C++ records texts of different types" has out '^labelroompart$'
 check "C++ records long texts without memory" has out '^40 40 1 40$'
 check "C++ shortens texts to the room of an event" has out '^900 117 2 0$'
 check "bytes behind the NUL of a text use no room in C++" has out '^1 1 3 40$'
+check "C++ does not cut a path at a NUL" has out '^the path is refused: 1$'
 check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
 check "also if some are missing" has out '^7 8 7 1 no such field: other$'
@@ -307,6 +308,8 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 		posixtrace: the event type typed has another schema
 		posixtrace: the fields of large need 1025 bytes, and an event has 1024
 		<nil>
+		posixtrace: the name "cut\x00off" or its schema has a NUL
+		posixtrace: the name "cut" or its schema has a NUL
 		posixtrace shutdown: invalid argument
 		posixtrace next: invalid argument
 	END
@@ -340,7 +343,9 @@ if test -f "$libs/posixtrace_node.so"; then
 	overlaps Node.js
 	node --expose-gc "$tmp/lines.js" "$tmp/lines.ptl" >"$tmp/out"
 	check "a path of another type is refused" test \
-		"$(grep -c '^TypeError: the path of a log is a string$' "$tmp/out")" = 6
+		"$(grep -c '^TypeError: the path of a log is a string without a NUL$' "$tmp/out")" = 8
+	check "a name that is no string or has a NUL is refused" test \
+		"$(grep -c '^TypeError: the name is not a string without a NUL' "$tmp/out")" = 4
 	check "a wrong value names its field" has out '^TypeError: the field i cannot have this value undefined$'
 	check "a character of two bytes is refused, and two characters" test \
 		"$(grep -c '^TypeError: the field c cannot have this value' "$tmp/out")" = 2

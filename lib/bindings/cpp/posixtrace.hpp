@@ -388,11 +388,14 @@ private:
 	trace_event_id_t end_;
 };
 
-/* An open file. The destructor closes its descriptor. */
+/* An open file. The destructor closes its descriptor. A NUL would cut the path to another one. */
 class file {
 public:
-	file(const std::string &path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666))
+	file(const std::string &path, int flags)
 	{
+		if (path.find('\0') != path.npos)
+			throw std::system_error(EINVAL, std::generic_category(), path);
+		fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
 		if (fd_ < 0)
 			throw std::system_error(errno, std::generic_category(), path);
 	}
@@ -406,7 +409,7 @@ public:
 	int fd() const noexcept { return fd_; }
 
 private:
-	int fd_;
+	int fd_ = -1;
 };
 
 /* An active stream of the process `pid`, 0 for this process. The destructor shuts it down. */

@@ -119,6 +119,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -147,6 +148,10 @@ type Event struct {
 
 // NewEvent registers an event type with a schema, such as "s32 fd; str peer; @level 4".
 func NewEvent(name, schema string) (*Event, error) {
+	// A string of C would end at the NUL, and the event type would have another name.
+	if strings.IndexByte(name, 0) >= 0 || strings.IndexByte(schema, 0) >= 0 {
+		return nil, fmt.Errorf("posixtrace: the name %q or its schema has a NUL", name)
+	}
 	event := &Event{schema: (*C.struct_posix_trace_schema_np)(
 		C.calloc(1, C.sizeof_struct_posix_trace_schema_np))}
 	cname, cschema := C.CString(name), C.CString(schema)

@@ -74,16 +74,17 @@ static napi_value wrong_name(napi_env env, const char *before, const char *name,
 }
 
 /*
- * Stores a string argument, or "" if `value` is no string. Node-API shortens a string that does not
- * fit and does not report it. So the function returns false if the string fills the whole room.
+ * Stores a string argument, or "" if `value` is no string. Returns false if the value is no string,
+ * has a NUL, at which C would cut it, or does not fit. Node-API shortens a string that does not fit
+ * and does not report it. So a string that fills the whole room counts as too long.
  */
 static bool string_of(napi_env env, napi_value value, char *text, size_t room)
 {
 	size_t len = 0;
 
 	*text = '\0';
-	napi_get_value_string_utf8(env, value, text, room, &len);
-	return len < room - 1;
+	return napi_get_value_string_utf8(env, value, text, room, &len) == napi_ok &&
+	       len < room - 1 && strlen(text) == len;
 }
 
 static napi_value is_active(napi_env env, napi_callback_info info)
@@ -137,8 +138,8 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 	    !string_of(env, argument[1], schema, sizeof(schema)) ||
 	    (*schema && posix_trace_schema_parse_np(schema, &event->schema))) {
 		free(event);
-		return node_wrong(env,
-				  "the name is too long, or the second argument is not a schema");
+		return node_wrong(env, "the name is not a string without a NUL or is too long, or "
+				       "the second argument is not a schema");
 	}
 	/* node_record() would omit the fields for which there is no room. */
 	if (!has_room(&event->schema)) {
