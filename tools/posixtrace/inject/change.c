@@ -26,6 +26,7 @@
 #include "base/say.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "inject/safe.h"
 #include "inject/stop.h"
 
 #define TRY_NS    INT64_C(10000000000) /* change_code() gives up after this time without success */
@@ -205,13 +206,16 @@ static bool must_wait(pid_t pid, pid_t tid)
 	return false;
 }
 
+/*
+ * Releases the threads, those with children first: stop_some() explains the order.
+ */
 static void end_stops(struct change *change)
 {
-	for (size_t i = 0; i < change->threads; i++) {
-		stop_end(change->thread[i]);
-		free(change->thread[i]);
+	while (change->threads > 0) {
+		change->threads--;
+		stop_end(change->thread[change->threads]);
+		free(change->thread[change->threads]);
 	}
-	change->threads = 0;
 }
 
 static bool is_stopped(const struct change *change, pid_t tid)
@@ -265,13 +269,16 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 }
 
 /*
- * Stops all threads that are not stopped yet. Meanwhile a thread that still runs may start other
- * threads, so the caller repeats the call until a pass finds no new thread.
+ * Stops the threads that are not stopped yet: without `parents` only those that have no children.
+ * Meanwhile a thread that still runs may start other threads, so the caller repeats the calls until
+ * they find no new thread. The end of a child of a stopped thread would end epoll_wait() of a thread
+ * that is not stopped (safe_has_children()). So the threads with children are stopped last.
  */
-static enum pass stop_some(struct change *change, const char **why)
+static enum pass stop_some(struct change *change, bool parents, const char **why)
 {
+	pid_t pid = change->target->pid;
 	enum pass pass = PASS_NONE_NEW;
-	DIR *threads = procfile_threads(change->target->pid);
+	DIR *threads = procfile_threads(pid);
 	pid_t tid;
 
 	if (!threads) {
@@ -279,7 +286,7 @@ static enum pass stop_some(struct change *change, const char **why)
 		return PASS_FAILED;
 	}
 	while (pass <= PASS_MORE && (tid = procfile_next_thread(threads))) {
-		if (!is_stopped(change, tid)) {
+		if (!is_stopped(change, tid) && (parents || !safe_has_children(pid, tid))) {
 			enum pass one = stop_one(change, tid, why);
 
 			pass = one > pass ? one : pass;
@@ -332,9 +339,13 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 
 	if (any_must_wait(change))
 		return false;
-	do
-		pass = stop_some(change, why);
-	while (pass == PASS_MORE && until_now_ns() < end_ns);
+	do {
+		enum pass last;
+
+		pass = stop_some(change, false, why);
+		last = pass <= PASS_MORE ? stop_some(change, true, why) : pass;
+		pass = last > pass ? last : pass;
+	} while (pass == PASS_MORE && until_now_ns() < end_ns);
 	if (pass == PASS_NONE_NEW && !change->threads)
 		*why = "it has ended";
 	good = pass == PASS_NONE_NEW && change->threads && is_same_list(change) &&

@@ -45,6 +45,9 @@
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
+/* Threads with children are tried after this time, and after so many rounds on a busy machine. */
+#define PARENT_NS INT64_C(1000000000)
+#define PARENT_ROUNDS 100
 #define EXECUTED_TRIES 10             /* programs that the process executes meanwhile */
 #define WRITE_TRIES 3                 /* threads whose stack cannot be written */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
@@ -179,6 +182,7 @@ static const char *why_unseen(pid_t pid, const char *library)
 struct candidate {
 	pid_t tid;
 	enum safe_rank rank;
+	bool is_alone; /* the process has no other thread */
 };
 
 static int by_rank(const void *a, const void *b)
@@ -198,7 +202,6 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 	struct candidate one;
 	char path[40];
 	size_t count = 0;
-	bool is_alone;
 	struct stat st;
 	DIR *threads;
 
@@ -207,11 +210,11 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 	 * The folder has one link for each thread and two more links (its name in its parent, and
 	 * "."). So the folder of a process with one thread has 3 links.
 	 */
-	is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
+	one.is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
 	threads = procfile_threads(pid);
 	*err = threads || errno == ENOENT || errno == ESRCH ? 0 : errno;
 	while ((one.tid = procfile_next_thread(threads))) {
-		one.rank = safe_look(pid, one.tid, is_alone);
+		one.rank = safe_look(pid, one.tid, one.is_alone);
 		if (one.rank == SAFE_NOT || !vec_grow(candidates, count, 1))
 			continue;
 		(*candidates)[count++] = one;
@@ -336,8 +339,10 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
  * removed at any time. When the function returns, it has released the thread again, unless the call
  * did not end in time.
  */
-static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
+static enum progress try_thread(const struct work *work, struct target *target,
+				const struct candidate *candidate)
 {
+	pid_t tid = candidate->tid;
 	/*
 	 * With RTLD_NOW, dlopen() binds the symbols of the library immediately. A binding at the
 	 * first call would be wrong, because a wrapper may run in a signal handler.
@@ -352,6 +357,9 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	struct call_result result;
 	int memory, err;
 
+	/* The thread may have continued since the list was made. */
+	if (safe_look(work->pid, tid, candidate->is_alone) < candidate->rank)
+		return PROGRESS_AGAIN;
 	thread.takes_group = false;
 	switch (stop_begin(&thread, work->pid, tid)) {
 	case STOP_OK:
@@ -366,6 +374,15 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	case STOP_STUCK:
 		say_why(work->pid, "a thread of it does not stop; try it again");
 		return PROGRESS_FAILED;
+	}
+	/*
+	 * The thread may have started a child just before the stop. It must run again before this
+	 * child ends (SAFE_PARENT).
+	 */
+	if (!candidate->is_alone && candidate->rank != SAFE_PARENT &&
+	    safe_has_children(work->pid, tid)) {
+		stop_end(&thread);
+		return PROGRESS_AGAIN;
 	}
 	memory = memory_open(work->pid, tid);
 	err = memory < 0 ? errno : mappings_read(&mappings, work->pid);
@@ -396,6 +413,19 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 }
 
 /*
+ * Returns the least rank of the threads to try now. A running thread may soon wait, and a waiting
+ * thread is a better choice. A thread with children is the last choice: the end of a child may end a
+ * system call of another thread (SAFE_PARENT). On a busy machine a round may take long, and the time
+ * alone would be over before another thread had a chance.
+ */
+static enum safe_rank least_rank(int64_t passed_ns, unsigned rounds)
+{
+	if (passed_ns >= PARENT_NS && rounds > PARENT_ROUNDS)
+		return SAFE_PARENT;
+	return passed_ns >= CALM_NS ? SAFE_RUNNING : SAFE_TIMED;
+}
+
+/*
  * Tries threads until one has made the call, the process has ended, or TRY_NS is over. All threads
  * run until this process stops them, so a thread that waits now may be elsewhere at its stop.
  */
@@ -404,10 +434,12 @@ static enum progress try_threads(const struct work *work, struct target *target)
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t begin_ns = until_now_ns(), now_ns = begin_ns;
 	enum progress progress = PROGRESS_AGAIN;
+	unsigned rounds = 0;
 
 	while (progress == PROGRESS_AGAIN && now_ns - begin_ns < TRY_NS &&
 	       !atomic_load(work->is_cancelled)) {
 		struct candidate *candidates = NULL;
+		enum safe_rank least = least_rank(now_ns - begin_ns, ++rounds);
 		int err;
 		size_t count = list_candidates(work->pid, &candidates, &err);
 
@@ -417,12 +449,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 			return PROGRESS_FAILED;
 		}
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
-			/*
-			 * A running thread is tried only after CALM_NS. It may soon wait, and a
-			 * waiting thread is a better choice.
-			 */
-			if (candidates[i].rank > SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
-				progress = try_thread(work, target, candidates[i].tid);
+			if (candidates[i].rank >= least)
+				progress = try_thread(work, target, &candidates[i]);
 		free(candidates);
 		if (progress == PROGRESS_AGAIN) {
 			nanosleep(&pause, NULL);
@@ -611,6 +639,7 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 	sigprocmask(SIG_BLOCK, &set, &mask);
 	child = fork();
 	if (child == 0) {
+		stop_prepare();
 		/*
 		 * If the command is killed, the kernel kills the child, too. Without this, the
 		 * child could begin a trace that no process ends.

@@ -70,11 +70,11 @@ static enum safe_rank rank_of(const struct procfile_call *call)
 }
 
 /*
- * Returns whether the thread has children. Most programs ignore the signal of a child's end by
- * default. While the thread is traced, the kernel does not drop this signal. It wakes another
- * thread by the signal, and epoll_wait() of that thread would return EINTR.
+ * Most programs ignore the signal of a child's end by default. While the thread is traced, the
+ * kernel does not drop this signal. It wakes another thread by the signal, and epoll_wait() of that
+ * thread would return EINTR.
  */
-static bool has_children(pid_t pid, pid_t tid)
+bool safe_has_children(pid_t pid, pid_t tid)
 {
 	char path[64];
 	FILE *file;
@@ -115,7 +115,7 @@ enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone)
 {
 	enum safe_rank rank = look_at_call(pid, tid);
 
-	return rank != SAFE_NOT && !is_alone && has_children(pid, tid) ? SAFE_PARENT : rank;
+	return rank != SAFE_NOT && !is_alone && safe_has_children(pid, tid) ? SAFE_PARENT : rank;
 }
 
 /* The bytes of a stack from the stack pointer to its end. */

@@ -24,6 +24,9 @@ enum safe_rank {
 /* Ranks a thread without stopping it. is_alone is true if the process has no other thread. */
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
+/* Returns whether the thread has children, or the kernel cannot say it. */
+bool safe_has_children(pid_t pid, pid_t tid);
+
 #if defined __x86_64__
 /* Returns whether a stopped thread is at a safe place. "stack" is the mapping of its stack. */
 bool safe_is_here(const struct target *target, const struct stopped *thread,

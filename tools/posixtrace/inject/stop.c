@@ -51,15 +51,31 @@ static struct stop stop_of(int status)
 	return stop;
 }
 
+/* The kernel sends the signal of a stop only if it is not ignored. */
+void stop_prepare(void)
+{
+	sigset_t set;
+
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /*
- * waitpid() has no time limit, so this function polls it without blocking. end_ns is on the clock
- * of until_now_ns(). __WALL is needed because the thread is not a child of this process.
+ * waitpid() has no time limit, so this function calls it without blocking, after each SIGCHLD and at
+ * least once in PAUSE_NS. A late answer would lengthen the time in which a kill of this process
+ * ends a system call of the thread (DESIGN 8). end_ns is on the clock of until_now_ns(). __WALL is
+ * needed because the thread is not a child of this process.
  */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
+	sigset_t set;
 	int status;
 
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
 	for (;;) {
 		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
 
@@ -69,7 +85,7 @@ struct stop stop_wait(pid_t tid, int64_t end_ns)
 			return (struct stop){ STOP_GONE, 0 };
 		if (until_now_ns() > end_ns)
 			return (struct stop){ STOP_LATE, 0 };
-		nanosleep(&pause, NULL);
+		sigtimedwait(&set, NULL, &pause);
 	}
 }
 

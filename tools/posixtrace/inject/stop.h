@@ -57,6 +57,9 @@ enum stop_result {
 	STOP_STUCK    /* the thread does not stop, and remains seized until this process ends */
 };
 
+/* Prepares this process for stop_wait(): blocks SIGCHLD. A process calls it once. */
+void stop_prepare(void);
+
 /* Waits for the next stop, at most until end_ns on the clock of until_now_ns(). */
 struct stop stop_wait(pid_t tid, int64_t end_ns);
 

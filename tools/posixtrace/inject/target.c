@@ -27,7 +27,8 @@
 
 /*
  * A process that has just started is examined again and again for a second, because it may need
- * time to load its C library on a busy machine.
+ * time to load its C library on a busy machine. So is a process with another tracer: a tracer that
+ * was killed needs some time to end, too.
  */
 #define START_LOOKS 200
 #define START_PAUSE_NS 5000000
@@ -41,6 +42,11 @@ static enum target_verdict target_refuse(pid_t pid, const char *why)
 {
 	say("process %d: its calls cannot be traced: %s", (int)pid, why);
 	return TARGET_REFUSED;
+}
+
+static bool has_tracer(const char *status)
+{
+	return procfile_number(status, "TracerPid:", 10, 0);
 }
 
 /*
@@ -68,7 +74,7 @@ static const char *reason_in_status(pid_t pid, const char *status)
 		       "--syscalls";
 	if (is_zombie)
 		return "it has ended, and waits for its parent";
-	if (procfile_number(status, "TracerPid:", 10, 0))
+	if (has_tracer(status))
 		return "a debugger or another tracer is attached to it";
 	if (state && *state == 'T')
 		return TARGET_STOPPED;
@@ -511,16 +517,17 @@ static uint64_t program_of(pid_t pid)
 
 /*
  * Examines the process once. If the process is starting a program and is_last is false, the
- * function prints nothing, and the caller examines the process again later.
+ * function prints nothing, and the caller examines the process again later. The same is true if
+ * another tracer is attached.
  */
 static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
-					bool is_last, bool *starts)
+					bool is_last, bool *again)
 {
 	char path[40], status[PROCFILE_BYTES];
 	const char *why;
 	int err;
 
-	*starts = false;
+	*again = false;
 	memset(target, 0, sizeof(*target));
 	target->pid = pid;
 	target->memory = -1;
@@ -550,22 +557,26 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	 * state of the process is not printed.
 	 */
 	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
+	if (why && !is_last && has_tracer(status)) {
+		*again = true;
+		return TARGET_REFUSED;
+	}
 	if (why)
 		return target_refuse(pid, why);
 	if (err)
 		return refuse_access(pid, err);
 	if (shares_memory(pid, status)) {
 		why = "it is about to execute a program, and shares its parent's memory until then";
-		*starts = !is_last;
+		*again = !is_last;
 	} else {
 		why = find_place(target);
 		/* The kernel may have mapped only a part of a program that is being executed. */
-		*starts = !is_last && why &&
+		*again = !is_last && why &&
 			  (is_starting(target) || program_of(pid) != target->program);
 		if (!why && target->shim == SHIM_ABSENT)
 			why = reason_in_limits(pid);
 	}
-	return why && !*starts ? target_refuse(pid, why) : why ? TARGET_REFUSED : TARGET_OK;
+	return why && !*again ? target_refuse(pid, why) : why ? TARGET_REFUSED : TARGET_OK;
 #else
 	(void)why, (void)reason_in_status, (void)shares_memory, (void)find_place;
 	(void)refuse_access, (void)is_ours, (void)is_last, (void)reason_in_limits;
@@ -586,11 +597,11 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 	const struct timespec pause = { .tv_nsec = START_PAUSE_NS };
 
 	for (unsigned looks = 1;; looks++) {
-		bool starts;
+		bool again;
 		enum target_verdict verdict =
-			examine_once(target, pid, any_shim, looks == START_LOOKS, &starts);
+			examine_once(target, pid, any_shim, looks == START_LOOKS, &again);
 
-		if (!starts)
+		if (!again)
 			return verdict;
 		target_fini(target);
 		nanosleep(&pause, NULL);
