@@ -63,12 +63,10 @@ struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
-	/*
-	 * true at the last try to write or restore: a thread that does not stop is then an error.
-	 * Also true at the last try to load the library: it is then an error if the process
-	 * executes another program.
-	 */
+	/* the last try to load the library: it is an error if the process executes a program */
 	bool is_last;
+	/* the last child of work_in_children(): a thread that does not stop is an error */
+	bool is_last_child;
 	/* NULL, or memory shared with the child, which receives the value of the call */
 	int64_t *value;
 	/* shared with the child: a signal asked the command to end, so the child tries no more */
@@ -228,6 +226,7 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 /* The result of a try with one thread, or of a round of tries. */
 enum progress {
 	PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED,
+	PROGRESS_STUCK,   /* the thread does not stop, and remains seized until this child ends */
 	PROGRESS_EXECUTED /* the process executed another program */
 };
 
@@ -372,8 +371,7 @@ static enum progress try_thread(const struct work *work, struct target *target,
 	case STOP_ENDED:
 		return PROGRESS_AGAIN;
 	case STOP_STUCK:
-		say_why(work->pid, "a thread of it does not stop; try it again");
-		return PROGRESS_FAILED;
+		return PROGRESS_STUCK;
 	}
 	/*
 	 * The thread may have started a child just before the stop. It must run again before this
@@ -475,7 +473,7 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 
 	if (work->kind != WORK_CALL) {
 		why = change_code(target, work->kind == WORK_WRITE, &is_stuck);
-		if (why && is_stuck && !work->is_last)
+		if (why && is_stuck && !work->is_last_child)
 			return WORK_STUCK;
 		if (why)
 			say("process %d: its functions and probes cannot be %s: %s",
@@ -485,6 +483,11 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 	switch (try_threads(work, target)) {
 	case PROGRESS_DONE:
 		return WORK_DONE;
+	case PROGRESS_STUCK:
+		if (!work->is_last_child)
+			return WORK_STUCK;
+		say_why(work->pid, "a thread of it does not stop; try it again");
+		break;
 	case PROGRESS_ENDED:
 		/* The command will report the end of the process when it creates the stream. */
 		return WORK_LEAVE;
@@ -674,20 +677,27 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 }
 
 /*
- * Writes or restores jumps. Sometimes a thread does not stop, for example in a slow call of the
- * file system. Such a thread remains seized by the child that tried to stop it. This child ends,
- * and the next child tries again.
+ * Sometimes a thread does not stop, for example in a slow call of the file system, or on a busy
+ * machine. Such a thread remains seized by the child that tried to stop it. This child ends, and the
+ * next child tries again.
  */
-static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct target *target)
+static enum work_exit work_in_children(struct work *work, struct target *target)
 {
-	struct work work = { .pid = pid, .kind = kind };
 	enum work_exit done = WORK_STUCK;
 
 	for (int i = 1; i <= STUCK_TRIES && done == WORK_STUCK; i++) {
-		work.is_last = i == STUCK_TRIES;
-		done = work_in_child(&work, target);
+		work->is_last_child = i == STUCK_TRIES;
+		done = work_in_child(work, target);
 	}
 	return done;
+}
+
+/* Writes or restores jumps. */
+static enum work_exit change_in_children(pid_t pid, enum work_kind kind, struct target *target)
+{
+	struct work work = { .pid = pid, .kind = kind };
+
+	return work_in_children(&work, target);
 }
 
 /*
@@ -718,7 +728,7 @@ static void inject_recover(const struct work *attach, struct target *target)
 
 	if (target->shim == SHIM_ATTACHED && target->jumps &&
 	    memory_read(target->memory, target->jumps, &jumps, sizeof(jumps)) && jumps.count &&
-	    work_in_child(&work, target) == WORK_DONE)
+	    work_in_children(&work, target) == WORK_DONE)
 		inject_unpatch(attach->pid);
 }
 
@@ -779,7 +789,7 @@ static enum work_exit try_begin(struct inject *inject, struct work *work)
 		say_why(work->pid, why);
 	else if (verdict == TARGET_OK) {
 		inject_recover(work, &target);
-		done = work_in_child(work, &target);
+		done = work_in_children(work, &target);
 	} else if (verdict == TARGET_LEAVE) {
 		done = WORK_LEAVE;
 		if (target.err == EACCES || target.err == EPERM)
@@ -857,7 +867,7 @@ void inject_end(struct inject *inject)
 			verdict = target_examine(&target, inject->pid, false);
 		}
 		failed = verdict == TARGET_REFUSED ||
-			 (verdict == TARGET_OK && work_in_child(&work, &target) == WORK_FAILED);
+			 (verdict == TARGET_OK && work_in_children(&work, &target) == WORK_FAILED);
 	}
 	if (failed)
 		say("process %d: its calls still pass through the library, which costs some "
@@ -881,7 +891,7 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 		return false;
 	}
 	work->value = shared;
-	good = work_in_child(work, target) == WORK_DONE;
+	good = work_in_children(work, target) == WORK_DONE;
 	*value = *shared;
 	munmap(shared, sizeof(*shared));
 	return good;
@@ -971,7 +981,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	if (good) {
 		/* send_plan() may have loaded the library, which contains the list of jumps. */
 		good = target_examine(&target, pid, true) == TARGET_OK &&
-		       (!wanted || change_in_child(pid, WORK_WRITE, &target) == WORK_DONE);
+		       (!wanted || change_in_children(pid, WORK_WRITE, &target) == WORK_DONE);
 		target_fini(&target);
 	}
 	*jumps = (size_t)wanted;
@@ -989,6 +999,6 @@ void inject_unpatch(pid_t pid)
 	 */
 	if (target_restorable(&target, pid) == TARGET_OK && !leave_tracers(&target, true) &&
 	    (target.shim != SHIM_ATTACHED || !target.is_traced))
-		change_in_child(pid, WORK_RESTORE, &target);
+		change_in_children(pid, WORK_RESTORE, &target);
 	target_fini(&target);
 }
