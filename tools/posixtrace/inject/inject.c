@@ -412,9 +412,9 @@ static enum progress try_thread(const struct work *work, struct target *target,
 
 /*
  * Returns the least rank of the threads to try now. A running thread may soon wait, and a waiting
- * thread is a better choice. A thread with children is the last choice: the end of a child may end a
- * system call of another thread (SAFE_PARENT). On a busy machine a round may take long, and the time
- * alone would be over before another thread had a chance.
+ * thread is a better choice. A thread with children is the last choice: the end of a child may end
+ * a system call of another thread (SAFE_PARENT). On a busy machine a round may take long, and the
+ * time alone would be over before another thread had a chance.
  */
 static enum safe_rank least_rank(int64_t passed_ns, unsigned rounds)
 {
@@ -678,8 +678,8 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 
 /*
  * Sometimes a thread does not stop, for example in a slow call of the file system, or on a busy
- * machine. Such a thread remains seized by the child that tried to stop it. This child ends, and the
- * next child tries again.
+ * machine. Such a thread remains seized by the child that tried to stop it. This child ends, and
+ * the next child tries again.
  */
 static enum work_exit work_in_children(struct work *work, struct target *target)
 {

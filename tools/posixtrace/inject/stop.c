@@ -63,8 +63,8 @@ void stop_prepare(void)
 }
 
 /*
- * waitpid() has no time limit, so this function calls it without blocking, after each SIGCHLD and at
- * least once in PAUSE_NS. A late answer would lengthen the time in which a kill of this process
+ * waitpid() has no time limit, so this function calls it without blocking, after each SIGCHLD and
+ * at least once in PAUSE_NS. A late answer would lengthen the time in which a kill of this process
  * ends a system call of the thread (DESIGN 8). end_ns is on the clock of until_now_ns(). __WALL is
  * needed because the thread is not a child of this process.
  */
