@@ -58,17 +58,23 @@ static int by_ns(const void *a, const void *b)
  * The whole time of a READY node is its own: the time belongs to the thread without a processor.
  * The threads that had the processor meanwhile are skipped, so that no time is counted twice. In
  * the same way the whole time of the common function is its own, and the functions that it calls
- * are skipped. The nodes below a node with is_end are skipped, too.
+ * are skipped. The nodes below a node with is_end are skipped, too. The time of a node with
+ * is_outside belongs to the wait above it.
  */
 uint64_t why_own_ns(const struct division *division, uint32_t index)
 {
 	const struct why_node *node = &division->node[index];
+	uint64_t own;
 
-	if (node->is_evidence || division->node[node->parent].is_whole ||
+	if (node->is_evidence || node->is_outside || division->node[node->parent].is_whole ||
 	    (node->kind == WHY_WHO && division->node[node->parent].kind == WHY_READY))
 		return 0;
-	return node->kind == WHY_READY || node->is_whole || node->is_end ? node->ns :
-									   division_own_ns(node);
+	if (node->kind == WHY_READY || node->is_whole || node->is_end)
+		return node->ns;
+	own = division_own_ns(node);
+	for (uint32_t at = node->child; at; at = division->node[at].sibling)
+		own += division->node[at].is_outside ? division->node[at].ns : 0;
+	return own;
 }
 
 /* Adds the own time of a node to the cause with its label. Returns false if memory is lacking. */

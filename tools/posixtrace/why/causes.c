@@ -209,7 +209,11 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 		return true;
 	if (is_new) {
 		who->is_guess = by->context == WAKER_SOFTIRQ;
-		if (by->context == WAKER_INTERRUPT)
+		who->is_interrupt = by->context == WAKER_INTERRUPT;
+		/* Without a known wait, a thread is the better name of the cause. */
+		who->is_outside = who->is_interrupt ||
+				  division->node[node].kind != WHY_UNKNOWN;
+		if (who->is_interrupt)
 			division_label(division, who, "woken by an interrupt: a timer or a device");
 		else if (by->pid <= 0)
 			division_label(division, who, "%swoken by thread %d of an unknown process "

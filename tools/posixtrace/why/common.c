@@ -144,7 +144,7 @@ static bool follow_level(const struct history *history, pid_t pid, struct common
 static void write_label(struct common *common, const struct common_level *level, size_t levels)
 {
 	size_t used = (size_t)snprintf(common->label, sizeof(common->label),
-				       "running %s and what it calls", level[levels - 1].name);
+				       "%s and what it calls", level[levels - 1].name);
 	size_t callers = 0;
 
 	/* The list ends with main(), because the C library calls main(). */

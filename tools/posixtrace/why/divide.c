@@ -281,6 +281,23 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 }
 
 /*
+ * Returns whether a function is one of the allocator, by its file, or by its name if the debugging
+ * information of the C library is not installed. 'text' has the form of division_function_text().
+ */
+static bool is_allocator(const char *text)
+{
+	static const char *const names[] = {
+		"malloc (", "calloc (", "realloc (", "free (", "cfree (", "_int_malloc",
+		"_int_free", "_int_realloc", "__libc_malloc", "__libc_free", "malloc_consolidate",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(text, names[i], strlen(names[i])))
+			return true;
+	return strstr(text, " (malloc.c)") || strstr(text, " (arena.c)");
+}
+
+/*
  * Returns the node below which the function of a sample is added. 'node' is a running part. If it
  * is a child of the root, and the sample belongs to the common function (why/common.h), the result
  * is the node of the common function. Otherwise the result is 'node' itself.
@@ -297,7 +314,8 @@ static uint32_t common_node(struct division *division, uint32_t node, const stru
 		return node;
 	whole->is_whole = true;
 	if (is_new)
-		division_label(division, whole, "%s", division->common.label);
+		division_label(division, whole, WHY_RUNNING "%s", division->common.label);
+	whole->is_allocator = is_allocator(division->common.label);
 	return division_index(division, whole);
 }
 
@@ -336,7 +354,8 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 		if (!function)
 			return;
 		if (is_new)
-			division_label(division, function, "running %s", text);
+			division_label(division, function, WHY_RUNNING "%s", text);
+		function->is_allocator = is_allocator(text);
 		/*
 		 * division->node[node] is looked up here again, because division_child() may have
 		 * moved it.
@@ -449,7 +468,7 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 #define TAKER_NAMES 4
 #define TAKER_PART  10
 
-static const char mixed[] = "the CPU ran programs that were not recorded";
+static const char mixed[] = WHY_CPU_RAN "programs that were not recorded";
 
 /* Returns whether two threads are the same, or threads of programs with the same name. */
 static bool is_same_program(const struct history *history, uint32_t one, uint32_t other)
@@ -484,16 +503,16 @@ static void add_taker(struct division *division, uint32_t node, uint32_t taker, 
 	const struct waker *by = &history->waker[taker - 1];
 	bool is_new;
 	struct why_node *who = division_child(division, node, WHY_WHO, by->text ?
-					      UINT64_C(1) << 32 | by->text :
-					      UINT64_C(1) << 33 | taker, &is_new);
+					      WHY_NAMED_KEY | by->text :
+					      WHY_THREAD_KEY | taker, &is_new);
 
 	if (!who)
 		return;
 	if (is_new && by->text)
-		division_label(division, who, "the CPU ran %s" WHY_UNRECORDED,
+		division_label(division, who, WHY_CPU_RAN "%s" WHY_UNRECORDED,
 			       history->text[by->text - 1]);
 	else if (is_new)
-		division_label(division, who, "the CPU ran thread %d" WHY_UNRECORDED,
+		division_label(division, who, WHY_CPU_RAN "thread %d" WHY_UNRECORDED,
 			       (int)by->tid);
 	division_add(division, who, from_ns, (int64_t)((uint64_t)from_ns + ns));
 }
@@ -601,7 +620,7 @@ static void add_others(struct division *division, uint32_t node, uint64_t ns, in
 	struct why_node *who = division_child(division, node, WHY_WHO, WHY_OTHERS_KEY, &is_new);
 
 	if (who && is_new)
-		division_label(division, who, "the CPU ran other programs%s",
+		division_label(division, who, WHY_CPU_RAN "other programs%s",
 			       has_limit(division->history, division->node[node].thread) ?
 			       ", or a limit of a cgroup kept the thread from running" : "");
 	if (who)
@@ -685,7 +704,7 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 				     sizeof(text));
 		if (is_new) {
 			ready->thread = run->thread;
-			division_label(division, ready, "the CPU ran %s", text);
+			division_label(division, ready, WHY_CPU_RAN "%s", text);
 		}
 		ns = ready->ns;
 		division_add(division, ready, run->begin_ns > from_ns ? run->begin_ns : from_ns,

@@ -37,6 +37,7 @@ struct why_node {
 	/* the most readers that held a read-write lock when a wait for it began; 0: unknown */
 	uint32_t readers;
 	uint64_t samples;       /* number of samples in its time; of WHY_FAULT: in run_ns */
+	bool is_allocator;      /* of a function: it belongs to the allocator of the C library */
 	/* of WHY_FAULT: the time in which the thread ran and had page faults */
 	uint64_t run_ns;
 	bool is_whole;          /* the common function and all that it calls; it is one cause */
@@ -48,6 +49,11 @@ struct why_node {
 	bool has_more;          /* with is_end: further threads held the lock */
 	uint32_t holder;        /* with is_end: index of its first holder + 1; 0: none */
 	bool is_guess;          /* the cause was found only by the times of events */
+	/*
+	 * Of WHY_WHO: an interrupt, or a thread that was not recorded, ended the wait. The log does
+	 * not show what it did before, so the wait itself is the cause.
+	 */
+	bool is_outside, is_interrupt;
 };
 
 /* Counts a call of a part once, although each of its periods is added. */
@@ -61,8 +67,15 @@ static inline void why_count_call(struct why_node *node, const struct call *call
 #define WHY_OTHERS_KEY (UINT64_C(1) << 34)
 /* The key of the node of the times that the log does not divide among such programs. */
 #define WHY_MIXED_KEY (UINT64_C(1) << 35)
-/* The end of the label of a single such program. */
+/* A bit of the key of the node of such a program, with its name or with the number of a thread. */
+#define WHY_NAMED_KEY  (UINT64_C(1) << 32)
+#define WHY_THREAD_KEY (UINT64_C(1) << 33)
+/* The end of the label of such a program. */
 #define WHY_UNRECORDED ", which was not recorded"
+/* The begin of the labels below a node of the kind WHY_READY: who had the CPU. */
+#define WHY_CPU_RAN    "the CPU ran "
+/* The begin of the label of a function that ran. */
+#define WHY_RUNNING    "running "
 
 #define WHY_NODES  65536
 #define WHY_DEPTH  16

@@ -152,11 +152,8 @@ enum taker_form { TAKER_THREAD, TAKER_PROGRAM, TAKER_MIXED };
 
 static enum taker_form taker_form(const struct why_node *node)
 {
-	const size_t end = strlen(WHY_UNRECORDED), len = strlen(node->label);
-
 	return node->key == WHY_MIXED_KEY ? TAKER_MIXED :
-	       len > end && !strcmp(node->label + len - end, WHY_UNRECORDED) ? TAKER_PROGRAM :
-									       TAKER_THREAD;
+	       node->key & (WHY_NAMED_KEY | WHY_THREAD_KEY) ? TAKER_PROGRAM : TAKER_THREAD;
 }
 
 /* Ends a list of programs whose labels were written without their last words. */
@@ -168,12 +165,12 @@ static void end_programs(const struct page *page, unsigned programs)
 
 /*
  * Writes the threads or programs that each had the CPU for at least a tenth of the time in which
- * the thread was ready to run, if together they had it for more than half of this time. Their
- * labels begin with the same words, and some end with the same words, which are written once.
+ * the thread was ready to run, if together they had it for more than half of this time. All their
+ * labels begin with WHY_CPU_RAN, and those of programs end with WHY_UNRECORDED. Neighbours share
+ * these words.
  */
 static void put_takers(const struct page *page, uint32_t node)
 {
-	static const char ran[] = "the CPU ran ";
 	const uint64_t whole = page->division->node[node].ns;
 	uint32_t child[TAKERS];
 	const size_t children = why_children(page->division, node, child, TAKERS);
@@ -190,16 +187,16 @@ static void put_takers(const struct page *page, uint32_t node)
 		enum taker_form form;
 
 		/* A label is missing only after an error of memory. */
-		if (!label || strncmp(label, ran, strlen(ran)) != 0)
+		if (!label)
 			return;
 		form = taker_form(taker);
 		if (form != TAKER_PROGRAM)
 			end_programs(page, programs);
 		programs = form == TAKER_PROGRAM ? programs + 1 : 0;
 		out_str(page->out, form == before && form != TAKER_MIXED ? ", " :
-			"; the CPU ran ");
+			"; " WHY_CPU_RAN);
 		before = form;
-		label += strlen(ran);
+		label += strlen(WHY_CPU_RAN);
 		text_safe(page->out, label,
 			  strlen(label) - (programs ? strlen(WHY_UNRECORDED) : 0));
 	}
@@ -294,12 +291,35 @@ static void put_readers(struct out *out, const struct why_node *node)
 }
 
 /*
+ * Returns the node with is_outside below a node whose label has the most time, if this is at least
+ * half of the time of the node, or 0.
+ */
+static uint32_t outside_of(const struct division *division, uint32_t node)
+{
+	uint32_t most = 0;
+	uint64_t ns = 0;
+
+	for (uint32_t at = division->node[node].child; at; at = division->node[at].sibling)
+		if (division->node[at].is_outside && division->node[at].label &&
+		    (!most || division->node[at].ns > division->node[most].ns))
+			most = at;
+	for (uint32_t at = most ? division->node[node].child : 0; at;
+	     at = division->node[at].sibling)
+		if (division->node[at].is_outside && division->node[at].label &&
+		    !strcmp(division->node[at].label, division->node[most].label))
+			ns += division->node[at].ns;
+	return ns >= division->node[node].ns / 2 ? most : 0;
+}
+
+/*
  * Writes the label of a cause. The labels of a thread that ran, was ready to run, or was blocked
  * for an unknown reason do not contain the thread, so it is added. The label of a node of the kind
  * WHY_WHO contains it.
  */
 static void put_cause(const struct page *page, const struct why_cause *cause)
 {
+	const uint32_t outside = outside_of(page->division, cause->node);
+
 	put_label(page->out, cause->label);
 	if (cause->kind == WHY_RUN || cause->kind == WHY_READY || cause->kind == WHY_UNKNOWN) {
 		out_str(page->out, ", in ");
@@ -316,6 +336,12 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 	if (cause->kind == WHY_READY)
 		put_takers(page, cause->node);
 	put_readers(page->out, &page->division->node[cause->node]);
+	/* The chain has it in any case. An interrupt is no further reason for a known wait. */
+	if (outside && (!page->division->node[outside].is_interrupt ||
+			cause->kind == WHY_UNKNOWN)) {
+		out_str(page->out, ", ");
+		put_label(page->out, page->division->node[outside].label);
+	}
 }
 
 /*
@@ -351,6 +377,7 @@ static void put_often(struct out *out, const struct why_node *node)
 static void put_chain(const struct page *page, uint32_t node)
 {
 	uint32_t chain[3 * WHY_DEPTH + 3];
+	const uint32_t outside = outside_of(page->division, node);
 	size_t count = 0;
 
 	while (node && count < sizeof(chain) / sizeof(*chain)) {
@@ -365,6 +392,10 @@ static void put_chain(const struct page *page, uint32_t node)
 			put_readers(page->out, &page->division->node[chain[count]]);
 			put_often(page->out, &page->division->node[chain[count]]);
 		}
+	}
+	if (outside) {
+		out_str(page->out, " -> ");
+		put_label(page->out, page->division->node[outside].label);
 	}
 }
 
@@ -666,26 +697,6 @@ static void put_crowd(const struct page *page, const struct window *window,
 	out_str(page->out, ".\n");
 }
 
-/*
- * Returns whether a part of the running time is a function of the allocator: by its file, or by its
- * name if the debugging information of the C library is not installed.
- */
-static bool is_allocator(const struct why_node *node)
-{
-	static const char *const names[] = {
-		"malloc (", "calloc (", "realloc (", "free (", "cfree (", "_int_malloc",
-		"_int_free", "_int_realloc", "__libc_malloc", "__libc_free", "malloc_consolidate",
-	};
-	static const char run[] = "running ";
-
-	if (!node->label || strncmp(node->label, run, strlen(run)) != 0)
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(node->label + strlen(run), names[i], strlen(names[i])))
-			return true;
-	return strstr(node->label, " (malloc.c)") || strstr(node->label, " (arena.c)");
-}
-
 #define HINT_SAMPLES 10 /* the least number of samples for a hint */
 #define HINT_PART    3  /* at least a third of the samples are in the allocator */
 
@@ -709,7 +720,7 @@ static void put_allocator(const struct page *page, uint32_t node)
 		for (uint32_t of = run->kind == WHY_RUN && !run->key ? run->child : 0; of;
 		     of = division->node[of].sibling) {
 			all += division->node[of].samples;
-			found += is_allocator(&division->node[of]) ? division->node[of].samples : 0;
+			found += division->node[of].is_allocator ? division->node[of].samples : 0;
 		}
 	}
 	if (all >= HINT_SAMPLES && found * HINT_PART >= all)
