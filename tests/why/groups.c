@@ -167,6 +167,7 @@ static void *serve_pipe(void *arg)
 		MUST(read(queue_fd[0], &job, sizeof(job)) == sizeof(job));
 		if (!job.ms)
 			return arg;
+		begun++;
 		work_slowly(job.ms);
 		MUST(write(job.reply, "x", 1) == 1);
 	}
@@ -206,6 +207,8 @@ static void pool_pipe(void)
 		usleep(1000);
 	for (int i = 0; i < WORKERS; i++)
 		MUST(!pthread_create(&worker[i], NULL, serve_pipe, NULL));
+	while (begun < WORKERS)
+		usleep(1000);
 	ask_pipe(30);
 	for (int i = 0; i < CLIENTS; i++)
 		pthread_join(client[i], NULL);
