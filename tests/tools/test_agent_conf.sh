@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The configuration of posixtrace agent: every fault has its file, line and reason.
 . "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
 
 conf=$tmp/a.conf
 head="[agent]
@@ -31,16 +32,40 @@ check "--check reports that there is no trigger" has out '^  no trigger: '
 check "no message" is_empty err
 check "--check makes nothing" test ! -e "$tmp/store"
 
-# A path that no process can have.
-: >"$tmp/program"
+# A path that is not the path of a file here. Nothing is said about a path that a process has, or that
+# the user may not examine.
+cp "$(command -v sleep)" "$tmp/program"
 ln -s program "$tmp/link"
 real=$(readlink -f "$tmp/program")
-conf "executable = $tmp/link" "executable = $real" "executable = $tmp/none" "executable = $tmp/l*"
+mkdir "$tmp/closed"
+chmod 0 "$tmp/closed"
+conf "executable = $tmp/link" "executable = $real" "executable = $tmp/none" "executable = $tmp/l*" \
+	"executable = ${real%/*}//program" "executable = $real/none" "executable = $tmp/closed/none"
 run 0 agent -c "$conf" --check
-check "--check names the path behind a link" has out "^  executable $tmp/link is a link, so no process has this path; give $real\$"
-check "--check names a file that does not exist" has out "^  executable $tmp/none: No such file or directory\$"
-check "--check names no other path" test "$(grep -c "^  executable $tmp/" "$tmp/out")" -eq 2
+check "--check names the path behind a link" has out "^  executable $tmp/link: here this program has the path $real\$"
+check "--check names a path with two slashes" has out "^  executable ${real%/*}//program: here this program has the path $real\$"
+check "--check names a file that does not exist" has out "^  executable $tmp/none: no such file here\$"
+check "--check names a file in a file" has out "^  executable $real/none: no such file here\$"
+check "--check names no file that exists" lacks out "^  executable $real:"
+check "--check names no pattern" lacks out "^  executable $tmp/l\*"
+if test "$(id -u)" -ne 0; then
+	check "--check says nothing about a path that cannot be examined" lacks out "^  executable $tmp/closed/"
+fi
+chmod 700 "$tmp/closed"
+rmdir "$tmp/closed"
+start "$tmp/program" 1000
+sleeper=$pid
+runs() { test "$(readlink "/proc/$sleeper/exe")" = "$real"; }
+until_true runs
 rm "$tmp/program" "$tmp/link"
+conf "executable = $real"
+run 0 agent -c "$conf" --check
+check "--check shows the process of a removed program" has out "^  process $sleeper ("
+check "--check says nothing about a path that a process has" lacks out "^  executable $real"
+kill "$sleeper"
+wait "$sleeper"
+run 0 agent -c "$conf" --check
+check "--check names the path when the process has ended" has out "^  executable $real: no such file here\$"
 
 # Comments, blanks, quotes, and all keys.
 cat >"$conf" <<END

@@ -101,36 +101,57 @@ static void show_triggers(const struct config *config, const struct config_recor
 		out_str(&out_stdout, "  no trigger: logs are written on request only\n");
 }
 
+/* A path without wildcards, and whether a process has it. */
+struct path_sought {
+	const char *path;
+	bool is_found;
+};
+
+static void compare_path(void *arg, const struct found *found)
+{
+	struct path_sought *sought = arg;
+
+	sought->is_found |= !strcmp(found->executable, sought->path);
+}
+
 /*
- * Prints which paths of the section no process can have, because the path is a link or there is no
- * such file: /proc/PID/exe has the path without links. The agent itself does not look at the files,
- * because a file server that does not answer would stop it.
+ * Prints the paths of the section that are not the path of a file here: there is no such file, or
+ * its path without links is another one. /proc/PID/exe has the path without links. A process in
+ * another mount namespace can have such a path nevertheless, so the function prints only what it
+ * sees, and nothing if a process has the path. The agent itself does not look at the files, because
+ * a file server that does not answer would stop it.
  */
-static void show_paths(const struct config_record *record)
+static void show_paths(const struct config *config, const struct config_record *record)
 {
 	char path[PATH_MAX];
+	size_t hidden;
 
 	for (size_t i = 0; i < record->executable.count; i++) {
-		const char *given = record->executable.word[i];
-		const char *real = strpbrk(given, "*?[\\") ? given : realpath(given, path);
+		struct path_sought sought = { .path = record->executable.word[i] };
+		const char *real;
 
-		if (real && !strcmp(real, given))
+		if (strpbrk(sought.path, "*?[\\"))
+			continue;
+		real = realpath(sought.path, path);
+		if (real ? !strcmp(real, sought.path) : errno != ENOENT && errno != ENOTDIR)
+			continue;
+		if (!find_processes(config, compare_path, &sought, &hidden) || sought.is_found)
 			continue;
 		out_str(&out_stdout, "  executable ");
-		text_safe(&out_stdout, given, strlen(given));
-		if (!real) {
-			out_printf(&out_stdout, ": %s\n", strerror(errno));
-			continue;
+		text_safe(&out_stdout, sought.path, strlen(sought.path));
+		if (real) {
+			out_str(&out_stdout, ": here this program has the path ");
+			text_safe(&out_stdout, real, strlen(real));
+			out_char(&out_stdout, '\n');
+		} else {
+			out_str(&out_stdout, ": no such file here\n");
 		}
-		out_str(&out_stdout, " is a link, so no process has this path; give ");
-		text_safe(&out_stdout, real, strlen(real));
-		out_char(&out_stdout, '\n');
 	}
 }
 
 /*
- * The function searches /proc once for each section, so that it can print the processes of a
- * section below the line of that section. It creates no folder and no stream.
+ * The function searches /proc for each section, so that it can print the processes of a section
+ * below the line of that section. It creates no folder and no stream.
  */
 int agent_check(const char *path)
 {
@@ -154,7 +175,7 @@ int agent_check(const char *path)
 			out_printf(&out_stdout, ", budget %.3g%%",
 				   100 * config_budget(config, shown.record));
 		out_char(&out_stdout, '\n');
-		show_paths(shown.record);
+		show_paths(config, shown.record);
 		show_triggers(config, shown.record);
 		if (!find_processes(config, show_process, &shown, &hidden))
 			status = TOOL_FAILURE;
