@@ -167,7 +167,7 @@ serve
 unset FAKE_LATE
 ships 0 --timeout 1 --give-up 2m "$log"
 check "a server that is always late: all events, each once" is_whole "$total"
-check "a server that is always late: the message has the next limit" has err "INSERT INTO .*; ship waits 2 s for its next answer\$"
+check "a server that is always late: the message has the next limit" has err "INSERT INTO .*; ship waits at most 2 s for its next answer\$"
 check "a server that is always late: few attempts are void" test "$(sed -n 's/^voided //p' "$tmp/result")" -le 3
 # The longer time ends with --give-up.
 rm -rf "$tmp/state"
@@ -176,7 +176,7 @@ export FAKE_LATE
 serve
 unset FAKE_LATE
 ships 1 --timeout 1 --give-up 1s "$log"
-check "a late server: no longer time than --give-up" has err "INSERT INTO .*; ship waits 1 s for its next answer\$"
+check "a late server: no longer time than --give-up" has err "INSERT INTO .*; ship waits at most 1 s for its next answer\$"
 end_server
 
 # A server that refuses: the message has the cause, ship ends, and the next run sends all events. One

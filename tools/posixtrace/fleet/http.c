@@ -182,7 +182,8 @@ static bool is_unsent(CURLcode err)
 /*
  * Returns whether there was a connection, with https a session of TLS as well, so that the receiver
  * may have got bytes of the request. libcurl reports the same error if there is no connection or
- * session within CONNECT_S, and if there is no answer within timeout_s.
+ * session within CONNECT_S, and if there is no answer within timeout_s. APPCONNECT_TIME is set only
+ * because no connection is reused.
  */
 static bool was_connected(CURL *curl, const struct http_request *request)
 {

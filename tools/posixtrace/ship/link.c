@@ -481,7 +481,7 @@ static enum server_result request_patiently(struct link *link, const char *sql,
 	patience->doublings += patience->doublings < DOUBLINGS_MOST;
 	len = strlen(server->reason);
 	snprintf(server->reason + len, sizeof(server->reason) - len,
-		 "; ship waits %u s for its next answer", patient_s(link, patience));
+		 "; ship waits at most %u s for its next answer", patient_s(link, patience));
 	return result;
 }
 
