@@ -237,6 +237,17 @@ if test "$(id -u)" -eq 0 && command -v setpriv >/dev/null; then
 	end_agent TERM 0
 fi
 
+# Too large a stream: the message names the key that sets the size.
+rm -rf "$store"
+start_puppet
+write_conf '[record doll]' "executable = $(readlink "/proc/$target/exe")" 'size = 900000G'
+start_agent
+until_true said 'no memory for a stream'
+check "too large a stream: the message has the key" said \
+	"^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see the key size"
+end_agent TERM 0
+end_puppet
+
 # A process into which the library cannot be loaded: --check has the reason that the agent would have.
 if echo 'int pause(void); int main(void) { for (;;) pause(); }' |
 	${CC:-cc} -static -w -x c -o "$tmp/static" - 2>/dev/null; then

@@ -90,6 +90,7 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 	recorder->plan.families = found->record->families;
 	recorder->plan.stream_policy = POSIX_TRACE_LOOP;
 	recorder->plan.stream_size = found->record->size;
+	recorder->plan.size_key = "the key size";
 	recorder->plan.compression = found->record->compression;
 	recorder->plan.budget = config_budget(config, found->record);
 	if (recorder->executable && recorder->path && choose_events(&recorder->plan, found->record))

@@ -75,7 +75,7 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
  * the stream, or if the file would exceed the limit of file sizes. So this function tries to make
  * such a file, and reads the limit.
  */
-void capture_say_no_memory(pid_t pid, size_t bytes)
+void capture_say_no_memory(pid_t pid, size_t bytes, const char *size_key)
 {
 	const int file = memory_file("posixtrace");
 	const int err = errno;
@@ -85,11 +85,12 @@ void capture_say_no_memory(pid_t pid, size_t bytes)
 		close(file);
 		if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
 			say("process %d: a stream of %zu bytes exceeds the limit of file sizes, "
-			    "%llu bytes; see ulimit -f, and --size", (int)pid, bytes,
-			    (unsigned long long)limit.rlim_cur);
+			    "%llu bytes; see ulimit -f, and %s", (int)pid, bytes,
+			    (unsigned long long)limit.rlim_cur, size_key);
 			return;
 		}
-		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid, bytes);
+		say("process %d: no memory for a stream of %zu bytes; see %s", (int)pid, bytes,
+		    size_key);
 		return;
 	}
 	say("process %d: the memory of the stream cannot be made: memfd_create(2): %s", (int)pid,
@@ -124,7 +125,7 @@ static int capture_say_why(struct capture *capture, int err)
 		    plan->log_size);
 		break;
 	case ENOMEM:
-		capture_say_no_memory(plan->pid, plan->stream_size);
+		capture_say_no_memory(plan->pid, plan->stream_size, plan->size_key);
 		break;
 	case EAGAIN:
 		capture_say_too_many(plan->pid);

@@ -46,6 +46,7 @@ struct capture_plan {
 	int64_t duration_ns; /* 0: no limit */
 	int stream_policy, log_policy;
 	size_t stream_size;  /* in bytes */
+	const char *size_key; /* what sets stream_size, for messages: an option, or a key */
 	size_t log_size;     /* in bytes; 0: the library's default */
 	double budget;       /* of --budget: a share of the processor time; 0: no limit */
 	/* of --data and --stack: number of bytes that an event has behind its fields */
@@ -61,6 +62,7 @@ struct capture_plan {
 	.stream_policy = POSIX_TRACE_FLUSH, \
 	.log_policy = POSIX_TRACE_APPEND, \
 	.stream_size = CAPTURE_STREAM_SIZE, \
+	.size_key = "--size", \
 }
 
 /* Patterns of the event types of the shim, which shells offer for --event. */
@@ -198,8 +200,11 @@ struct capture_own {
 };
 struct capture_own capture_look_at_own(void);
 
-/* Prints why there is no memory for a stream of this size: a lack of memory, or a refused call. */
-void capture_say_no_memory(pid_t pid, size_t bytes);
+/*
+ * Prints why there is no memory for a stream of this size: a lack of memory, or a refused call.
+ * "size_key" is the option or key that sets the size.
+ */
+void capture_say_no_memory(pid_t pid, size_t bytes, const char *size_key);
 
 /* Returns whether an error concerns the file of the log, and not the process or its stream. */
 bool capture_is_of_log(int err);

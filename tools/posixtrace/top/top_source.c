@@ -71,7 +71,7 @@ int top_open_process(struct top_source *source, struct top *top, pid_t pid, cons
 	err = begin_stream(pid, stream_size, &source->trid);
 	/* The message names the option that changes the size. */
 	if (err == ENOMEM)
-		capture_say_no_memory(pid, stream_size);
+		capture_say_no_memory(pid, stream_size, "--size");
 	else if (err)
 		process_say_why(pid, err);
 	if (err) {
