@@ -7,6 +7,7 @@
  */
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "preload/known.h"
 #include "preload/lock.h"
@@ -25,8 +26,7 @@
 		if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && \
 		    !shim_is_own(shim_caller())) \
 			shim_shares_memory(); \
-		if ((flags & MAP_FIXED) && !(protection & PROT_READ)) \
-			shim_forget_known(address, size); \
+		shim_forget_by_call(SYS_mmap, (long)address, (long)size, protection, flags, 0); \
 		/* This check precedes the data, so that an untraced call costs little. */ \
 		if (!shim_on_alone(ALLOC_MMAP)) \
 			return next(name)(address, size, protection, flags, fd, offset); \
@@ -75,14 +75,13 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 	void *address = NULL, *result;
 	va_list list;
 
-	/* After the call the old place may be unmapped. The new place may be in known memory. */
-	shim_forget_known(old, old_size);
 	if (flags & MREMAP_FIXED) {
 		va_start(list, flags);
 		address = va_arg(list, void *);
 		va_end(list);
-		shim_forget_known(address, size);
 	}
+	shim_forget_by_call(SYS_mremap, (long)old, (long)old_size, (long)size, flags,
+			    (long)address);
 	/*
 	 * The address is passed on even if the flags do not use it: the real function ignores it
 	 * then.
@@ -112,7 +111,7 @@ SHIM_WRAPPER int munmap(void *old, size_t size)
 	} data = { .old = (uint64_t)(uintptr_t)old, .size = size };
 	int result;
 
-	shim_forget_known(old, size);
+	shim_forget_by_call(SYS_munmap, (long)old, (long)size, 0, 0, 0);
 	if (!shim_on_alone(ALLOC_MUNMAP))
 		return next(munmap)(old, size);
 	SHIM_CALL(ALLOC_MUNMAP, data);

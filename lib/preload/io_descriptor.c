@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -233,8 +234,7 @@ SHIM_NEXT(mprotect, shim_no_number);
 SHIM_WRAPPED(mprotect, ALLOC_MPROTECT);
 SHIM_WRAPPER int mprotect(void *address, size_t size, int protection)
 {
-	if (!(protection & PROT_READ))
-		shim_forget_known(address, size);
+	shim_forget_by_call(SYS_mprotect, (long)address, (long)size, protection, 0, 0);
 	if (!shim_on_alone(ALLOC_MPROTECT))
 		return next(mprotect)(address, size, protection);
 	SHIM_TRACE(int, ALLOC_MPROTECT, next(mprotect)(address, size, protection),
@@ -250,8 +250,7 @@ SHIM_NEXT(madvise, shim_no_number);
 SHIM_WRAPPED(madvise, ALLOC_MADVISE);
 SHIM_WRAPPER int madvise(void *address, size_t size, int advice)
 {
-	if (shim_advice_hides(advice))
-		shim_forget_known(address, size);
+	shim_forget_by_call(SYS_madvise, (long)address, (long)size, advice, 0, 0);
 	if (!shim_on_alone(ALLOC_MADVISE))
 		return next(madvise)(address, size, advice);
 	SHIM_TRACE(int, ALLOC_MADVISE, next(madvise)(address, size, advice),

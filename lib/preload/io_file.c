@@ -8,6 +8,7 @@
 #include <pty.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/call.h"
@@ -149,18 +150,26 @@ SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, siz
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
 /* As for mlockall(), the address is 0, and the size is the greatest number. */
 SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
-/* posix_madvise() has the same numbers for `advice` as madvise(2), and returns an error number. */
-SHIM_ERROR(posix_madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
-	   (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())
 /*
- * The key is not recorded. A thread can make the memory of a key unreadable without a system call.
- * So memory is no longer known (known.h) after this call, whatever its protection is.
+ * posix_madvise() returns an error number. The C library passes `advice` on to madvise(2), also the
+ * values that POSIX does not have.
  */
+SHIM_NEXT(posix_madvise, shim_no_error);
+SHIM_WRAPPED(posix_madvise, ALLOC_MADVISE);
+SHIM_WRAPPER int posix_madvise(void *address, size_t size, int advice)
+{
+	shim_forget_by_call(SYS_madvise, (long)address, (long)size, advice, 0, 0);
+	if (!shim_on_alone(ALLOC_MADVISE))
+		return next(posix_madvise)(address, size, advice);
+	SHIM_TRACE(int, ALLOC_MADVISE, next(posix_madvise)(address, size, advice), result,
+		   (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ());
+}
+/* The key is not recorded. */
 SHIM_NEXT(pkey_mprotect, shim_no_number);
 SHIM_WRAPPED(pkey_mprotect, ALLOC_MPROTECT);
 SHIM_WRAPPER int pkey_mprotect(void *address, size_t size, int protection, int key)
 {
-	shim_forget_known(address, size);
+	shim_forget_by_call(SYS_pkey_mprotect, (long)address, (long)size, protection, key, 0);
 	if (!shim_on_alone(ALLOC_MPROTECT))
 		return next(pkey_mprotect)(address, size, protection, key);
 	SHIM_TRACE(int, ALLOC_MPROTECT, next(pkey_mprotect)(address, size, protection, key),

@@ -39,7 +39,7 @@
 
 extern void *__libc_stack_end;
 
-/* shim_forget_known() makes a range empty if the program makes a part of the range unreadable. */
+/* forget_memory() makes a range empty if the program makes a part of the range unreadable. */
 static shim_start_zeros struct range {
 	uintptr_t begin;
 	_Atomic uintptr_t end;
@@ -145,7 +145,7 @@ bool shim_is_known(const void *from)
  * Programs rarely unmap or protect a part of such memory, so the whole heap or segment becomes
  * unknown. It stays unknown even if the program makes the memory readable again.
  */
-void shim_forget_known(const void *from, size_t bytes)
+static void forget_memory(const void *from, size_t bytes)
 {
 	const uintptr_t begin = (uintptr_t)from;
 	const uintptr_t heap = atomic_load_explicit(&heap_begin, memory_order_relaxed);
@@ -164,17 +164,11 @@ void shim_forget_known(const void *from, size_t bytes)
 					      memory_order_relaxed);
 }
 
-/* Not all headers define these values. */
-bool shim_advice_hides(int advice)
-{
-	return advice == 100 /* MADV_HWPOISON */ || advice == 102 /* MADV_GUARD_INSTALL */;
-}
-
 /*
- * For a call that has a wrapper, the conditions are those of the wrapper. brk(2) may lower the
- * break, and the C library does not notice that: sbrk(0) still returns the former break. shmat(2)
- * with SHM_REMAP replaces memory. The end of this memory is not an argument, so the function
- * forgets all memory behind the address.
+ * pkey_mprotect(2) hides memory whatever its protection is, because a thread can make the memory of
+ * a key unreadable without a system call. brk(2) may lower the break, and the C library does not
+ * notice that: sbrk(0) still returns the former break. shmat(2) with SHM_REMAP replaces memory. The
+ * end of this memory is not an argument, so the function forgets all memory behind the address.
  */
 void shim_forget_by_call(long number, long a, long b, long c, long d, long e)
 {
@@ -184,32 +178,33 @@ void shim_forget_by_call(long number, long a, long b, long c, long d, long e)
 	switch (number) {
 	case SYS_mmap:
 		if ((d & MAP_FIXED) && !(c & PROT_READ))
-			shim_forget_known(at, bytes);
+			forget_memory(at, bytes);
 		break;
 	case SYS_mprotect:
 		if (!(c & PROT_READ))
-			shim_forget_known(at, bytes);
+			forget_memory(at, bytes);
 		break;
 	case SYS_munmap:
 	case SYS_pkey_mprotect:
-		shim_forget_known(at, bytes);
+		forget_memory(at, bytes);
 		break;
 	case SYS_mremap:
-		shim_forget_known(at, bytes);
+		forget_memory(at, bytes);
 		if (d & MREMAP_FIXED)
-			shim_forget_known((const void *)e, (size_t)c);
+			forget_memory((const void *)e, (size_t)c);
 		break;
 	case SYS_madvise:
-		if (shim_advice_hides((int)c))
-			shim_forget_known(at, bytes);
+		/* MADV_HWPOISON and MADV_GUARD_INSTALL, which not all headers define. */
+		if ((int)c == 100 || (int)c == 102)
+			forget_memory(at, bytes);
 		break;
 	case SYS_brk:
 		if (a && (uintptr_t)a < (uintptr_t)sbrk(0))
-			shim_forget_known(at, (uintptr_t)sbrk(0) - (uintptr_t)a);
+			forget_memory(at, (uintptr_t)sbrk(0) - (uintptr_t)a);
 		break;
 	case SYS_shmat:
 		if (c & SHM_REMAP)
-			shim_forget_known((const void *)b, SIZE_MAX);
+			forget_memory((const void *)b, SIZE_MAX);
 		break;
 	}
 }

@@ -34,17 +34,9 @@ bool shim_is_known(const void *address);
 bool shim_is_lasting(const void *address);
 
 /*
- * Called by wrappers before a call that may unmap this range or make it unreadable. If the range
- * has a part of the heap or of a segment, the whole heap or segment is unknown from then on.
- */
-void shim_forget_known(const void *address, size_t bytes);
-
-/* Returns whether madvise(2) with this value makes memory unreadable. */
-bool shim_advice_hides(int advice);
-
-/*
- * Called by wrappers before a system call with this number and these arguments. If the call may
- * unmap memory or make it unreadable, does the same as shim_forget_known() for this memory.
+ * Called by wrappers before a system call with this number and these arguments, and before a
+ * function that makes this system call. If the call may unmap a part of the heap or of a segment,
+ * or make it unreadable, the whole heap or segment is unknown from then on.
  */
 void shim_forget_by_call(long number, long a, long b, long c, long d, long e);
 

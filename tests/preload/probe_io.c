@@ -215,8 +215,8 @@ static bool replace_by_shared(char *page, bool by_function)
 
 /*
  * io-unreadable NUMBER: the program makes a page of the heap (even numbers) or of a segment (odd
- * numbers) unreadable, by syscall(), madvise() or shmat(). Each case has a process of its own,
- * because the shim afterwards no longer knows the heap or segment.
+ * numbers) unreadable, by syscall(), madvise(), posix_madvise() or shmat(). Each case has a process
+ * of its own, because the shim afterwards no longer knows the heap or segment.
  */
 static int io_unreadable(int argc, char **argv)
 {
@@ -265,6 +265,10 @@ static int io_unreadable(int argc, char **argv)
 	case 7:
 	case 8:
 		if (!replace_by_shared(page, number / 2 == 7))
+			return 77;
+		break;
+	case 9:
+		if (posix_madvise(page, 4096, 102) != 0)
 			return 77;
 		break;
 	default:

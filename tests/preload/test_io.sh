@@ -67,9 +67,9 @@ shim io "$probe" io-endless-path
 check "a path without an end is an error as without the shim" exits 0
 check "a path that is too long for the kernel is truncated" shows 'io.(open|fopen) .* error=36 .*path=\.\.\.x{400,}$' 2
 
-# Pointers to pages that the program has made unreadable by syscall(), madvise() or shmat(). Number
-# 13 would lower the break for a page of a segment, which is not possible.
-for number in 0 1 2 3 4 5 6 7 8 9 10 11 12 14 15 16 17; do
+# Pointers to pages that the program has made unreadable by syscall(), madvise(), posix_madvise() or
+# shmat(). Number 13 would lower the break for a page of a segment, which is not possible.
+for number in 0 1 2 3 4 5 6 7 8 9 10 11 12 14 15 16 17 18 19; do
 	"$probe" io-unreadable $number
 	case $? in
 	0) ;;
