@@ -88,17 +88,18 @@ struct io_uring {
 static struct {
 	_Atomic(const unsigned *) ring; /* NULL: the place is free */
 	/*
-	 * The upper half counts the rings that have left this place. The lower half is the next
-	 * answer; it only grows, modulo 2^32, as the tail does. Another ring may later have the
-	 * same address and the same place, but never the same upper half.
+	 * The upper half is odd while the answers of a ring are counted. It grows by 1 when the
+	 * counting begins, and when the ring leaves this place. The lower half is the next answer;
+	 * it only grows, modulo 2^32, as the tail does. Another ring may later have the same
+	 * address and the same place, but never the same upper half.
 	 */
 	_Atomic uint64_t next;
 	/* true if a copy from the memory of this ring has failed (DESIGN 6) */
 	atomic_bool is_refused;
 } rings[RINGS];
 
-#define LEFT_ONE         (UINT64_C(1) << 32)
-#define WITHOUT_NEXT(at) ((at) & ~(LEFT_ONE - 1))
+#define COUNT_ONE        (UINT64_C(1) << 32)
+#define WITHOUT_NEXT(at) ((at) & ~(COUNT_ONE - 1))
 
 /* The numbers of io.uring. */
 struct counts {
@@ -313,6 +314,36 @@ static bool is_inner(const void *function, const void *caller)
 	return dladdr(function, &of) && dladdr(caller, &by) && of.dli_fbase == by.dli_fbase;
 }
 
+/* Returns the place that the ring has in `rings`, or -1. */
+static int find_place(const unsigned *ring)
+{
+	/* The acquire pairs with the exchange by which a thread stored the ring there. */
+	for (int i = 0; i < RINGS; i++)
+		if (atomic_load_explicit(&rings[i].ring, memory_order_acquire) == ring)
+			return i;
+	return -1;
+}
+
+/*
+ * Gives the ring a free place. Returns -1 if there is none. Two threads that do this with the same
+ * ring get the same place, unless a place before it becomes free meanwhile. That is possible only
+ * with a ring that was made before the shim was loaded: the wrappers of functions that make a ring
+ * give it a place before another thread has the ring.
+ */
+static int take_place(const unsigned *ring)
+{
+	for (int i = 0; i < RINGS; i++) {
+		const unsigned *there = NULL;
+
+		if (atomic_compare_exchange_strong_explicit(&rings[i].ring, &there, ring,
+							    memory_order_acq_rel,
+							    memory_order_acquire) ||
+		    there == ring)
+			return i;
+	}
+	return -1;
+}
+
 /*
  * Returns the place of the ring in `rings`, or -1 if there is no room. Answers that the program has
  * consumed before the first call get no event, because they are older than the recording.
@@ -320,33 +351,24 @@ static bool is_inner(const void *function, const void *caller)
 static int place_of(const struct io_uring *of)
 {
 	const unsigned *ring = of->completions.kernel.tail;
+	int place = find_place(ring);
+	uint64_t next;
 
-	for (int i = 0; i < RINGS; i++) {
-		/* The acquire pairs with the exchange by which a thread stored the ring here. */
-		const unsigned *there = atomic_load_explicit(&rings[i].ring, memory_order_acquire);
-
-		if (there == ring)
-			return i;
-		if (!there && atomic_compare_exchange_strong_explicit(
-				      &rings[i].ring, &there, ring, memory_order_acq_rel,
-				      memory_order_acquire)) {
-			/*
-			 * The upper half does not change meanwhile: only io_uring_forget() changes
-			 * it, and the program does not end this ring while this call uses it.
-			 */
-			atomic_store_explicit(
-				&rings[i].next,
-				WITHOUT_NEXT(atomic_load_explicit(&rings[i].next,
-								  memory_order_relaxed)) |
-					*of->completions.kernel.head,
-				memory_order_relaxed);
-			atomic_store_explicit(&rings[i].is_refused, false, memory_order_relaxed);
-			return i;
-		}
-		if (there == ring)
-			return i;
-	}
-	return -1;
+	if (place < 0)
+		place = take_place(ring);
+	if (place < 0)
+		return -1;
+	/*
+	 * If two threads use a new ring, one of them begins to count. The ring does not leave its
+	 * place meanwhile, because the program does not end a ring that a call uses.
+	 */
+	next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
+	if (!(next & COUNT_ONE))
+		atomic_compare_exchange_strong_explicit(
+			&rings[place].next, &next,
+			(WITHOUT_NEXT(next) + COUNT_ONE) | *of->completions.kernel.head,
+			memory_order_relaxed, memory_order_relaxed);
+	return place;
 }
 
 /*
@@ -356,12 +378,15 @@ static int place_of(const struct io_uring *of)
  */
 static void io_uring_forget(const struct io_uring *ring)
 {
-	for (int i = 0; i < RINGS; i++)
-		if (atomic_load_explicit(&rings[i].ring, memory_order_relaxed) ==
-		    ring->completions.kernel.tail) {
-			atomic_fetch_add_explicit(&rings[i].next, LEFT_ONE, memory_order_relaxed);
-			atomic_store_explicit(&rings[i].ring, NULL, memory_order_release);
-		}
+	int place;
+
+	while ((place = find_place(ring->completions.kernel.tail)) >= 0) {
+		if (atomic_load_explicit(&rings[place].next, memory_order_relaxed) & COUNT_ONE)
+			atomic_fetch_add_explicit(&rings[place].next, COUNT_ONE,
+						  memory_order_relaxed);
+		atomic_store_explicit(&rings[place].is_refused, false, memory_order_relaxed);
+		atomic_store_explicit(&rings[place].ring, NULL, memory_order_release);
+	}
 }
 
 /*
@@ -460,7 +485,7 @@ static bool copy_of_ring(void *to, const void *from, size_t bytes, const struct 
 		return false;
 	is_copied = shim_copy_shared(to, from, bytes);
 	atomic_thread_fence(memory_order_acquire);
-	/* The acquire pairs with the exchange in place_of() that has stored the ring there. */
+	/* The acquire pairs with the exchange in take_place() that has stored the ring there. */
 	if (atomic_load_explicit(&place->ring, memory_order_acquire) != of->tail ||
 	    WITHOUT_NEXT(atomic_load_explicit(&place->next, memory_order_relaxed)) != of->left)
 		return false;
@@ -719,8 +744,10 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 		began = is_on ? shim_now() : 0; \
 		result = function args; \
 		/* A ring that ended without queue_exit() may have had the same address. */ \
-		if (result >= 0) \
+		if (result >= 0) { \
 			io_uring_forget(ring); \
+			place_of(ring); \
+		} \
 		if (is_on) \
 			put_ring(IO_URING_INIT, began, result, result < 0 ? -1 : ring->fd, \
 				 entries, flags_, shim_caller()); \

@@ -229,6 +229,37 @@ if ${CC:-cc} -w -pthread -rdynamic -I "$here" -o "$tmp/replaced" "$tmp/replaced.
 	fi
 fi
 
+# A ring ends, and another ring has answers that the program has not taken. The events of these
+# answers are not repeated.
+cat >"$tmp/two.c" <<'EOT'
+#include <liburing.h>
+static int submit(struct io_uring *ring, unsigned long long data)
+{
+	struct io_uring_sqe *entry = io_uring_get_sqe(ring);
+	io_uring_prep_nop(entry);
+	entry->user_data = data;
+	return io_uring_submit(ring) != 1;
+}
+int main(void)
+{
+	struct io_uring one, two;
+	if (io_uring_queue_init(4, &one, 0) || io_uring_queue_init(4, &two, 0) ||
+	    submit(&one, 0xa) || submit(&two, 0xb1) || submit(&two, 0xb2))
+		return 1;
+	io_uring_queue_exit(&one);
+	if (submit(&two, 0xb3))
+		return 1;
+	io_uring_queue_exit(&two);
+	return 0;
+}
+EOT
+if ${CC:-cc} -o "$tmp/two" "$tmp/two.c" -luring; then
+	shim io "$tmp/two"
+	check "the program with two rings works" exits 0
+	check "the answer of the ring that ended" shows 'io.uring_complete .*user_data=0xa$' 1
+	check "each answer of the other ring, once" shows 'io.uring_complete .*user_data=0xb[1-3]$' 3
+fi
+
 # A ring has the name of its kind, and operations have names.
 run 0 record -q -o "$log.2" -e 'io.*' -- "$tmp/ring"
 run 0 dump "$log.2"
