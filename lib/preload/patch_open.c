@@ -160,10 +160,13 @@ static void open_file(void)
 	if (is_open_file(fd, &is) && (is.st_ino != file.st_ino || is.st_dev != file.st_dev)) {
 		if (*shim_open_own)
 			leave_part(number);
-		file = is;
+		/* After a failure, the next plan with this file tries again. */
+		file.st_ino = 0;
 		if (map_fixed(&memory->head, sizeof memory->head, fd, 0) &&
-		    memory->head.magic == SHIM_OPEN_MAGIC)
+		    memory->head.magic == SHIM_OPEN_MAGIC) {
+			file = is;
 			use_part(fd);
+		}
 	}
 	syscall(SYS_close, fd);
 }
