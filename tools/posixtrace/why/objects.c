@@ -35,34 +35,36 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
 	return fd->pid == wanted->pid && fd->fd == wanted->fd;
 }
 
+static uint64_t fd_hash(const struct history_fds *fd)
+{
+	return hash_number((uint64_t)(unsigned)fd->pid, (uint64_t)(unsigned)fd->fd);
+}
+
 /* Returns the entry of a descriptor, or NULL. */
 static struct history_fds *fd_entry(const struct history *history, pid_t pid, int32_t number)
 {
 	const struct history_fds wanted = { .pid = pid, .fd = number };
-	const uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
-	const uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
+	const uint32_t index = table_find(&history->of_fd, fd_hash(&wanted), is_fd, history->fd,
+					  &wanted);
 
 	return index == TABLE_NONE ? NULL : &history->fd[index];
 }
 
 /*
- * Returns the entry of a descriptor. If there is none, adds one if 'make' is true, and otherwise
- * returns NULL. The limit keeps a hostile log, in which each event has another descriptor, from
- * using all memory. Past the limit the paths of new descriptors are unknown. The pointer is valid
- * until the next new entry.
+ * Returns the entry of a descriptor, and adds one if there is none. The limit keeps a hostile log,
+ * in which each event has another descriptor, from using all memory. Past the limit the result is
+ * NULL, and the paths of new descriptors are unknown. The pointer is valid until the next new
+ * entry.
  */
-static struct history_fds *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
+static struct history_fds *fd_of(struct history *history, pid_t pid, int32_t number)
 {
 	const struct history_fds wanted = { .pid = pid, .fd = number };
-	const uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
 	struct history_fds *found = fd_entry(history, pid, number);
 
-	if (found)
+	if (found || history->fds >= HISTORY_CALLS)
 		return found;
-	if (!make || history->fds >= HISTORY_CALLS)
-		return NULL;
 	if (!vec_grow(&history->fd, history->fds, 1) ||
-	    !table_add(&history->of_fd, hash, (uint32_t)history->fds)) {
+	    !table_add(&history->of_fd, fd_hash(&wanted), (uint32_t)history->fds)) {
 		history->err = ENOMEM;
 		return NULL;
 	}
@@ -148,7 +150,7 @@ static struct history_fd known_fd(const struct history *history, pid_t pid, int3
 static void set_fd(struct history *history, pid_t pid, int32_t number,
 		   const struct history_fd *what, int64_t since_ns)
 {
-	struct history_fds *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
+	struct history_fds *fd = number < 0 ? NULL : fd_of(history, pid, number);
 
 	if (!fd)
 		return;
@@ -333,7 +335,7 @@ void objects_opened(struct history *history, const struct log_type *type,
 	const uint32_t kind = text_of(history, type, event, "kind"),
 		       name = text_of(history, type, event, "name");
 	const char *word = kind ? history->text[kind - 1] : "";
-	const struct history_fds *known = fd_of(history, pid, number, false);
+	const struct history_fds *known = fd_entry(history, pid, number);
 	struct history_fd fd = {
 		.kind = (uint8_t)kind_of(word),
 		.closes_at_exec = field_integer(type->schema, "closes_at_exec", event, 0),
@@ -391,7 +393,7 @@ void objects_execute(struct history *history, pid_t pid, int64_t time_ns)
 	for (size_t i = history->file_locks; i-- > 0;) {
 		const struct file_lock *lock = &history->file_lock[i];
 		const struct history_fds *fd = lock->pid == pid ?
-					       fd_of(history, pid, lock->fd, false) : NULL;
+					       fd_entry(history, pid, lock->fd) : NULL;
 
 		if (fd && fd->state[0].closes_at_exec && fd->state[0].since_ns < time_ns)
 			end_lock(history, i, time_ns);
@@ -608,11 +610,11 @@ static void note_connect(struct history *history, pid_t pid, struct call *call)
 static struct history_fd *present_fd(struct history *history, pid_t pid, int32_t number,
 				     const struct history_fd *fd, int64_t time_ns)
 {
-	struct history_fds *of = fd_of(history, pid, number, false);
+	struct history_fds *of = fd_entry(history, pid, number);
 
 	if (!of || !of->state[0].since_ns) {
 		set_fd(history, pid, number, fd, time_ns);
-		of = fd_of(history, pid, number, false);
+		of = fd_entry(history, pid, number);
 	}
 	return of ? &of->state[0] : NULL;
 }
