@@ -3,8 +3,8 @@
  * preload/filter.h - whether programs that are executed under the process's seccomp filters may
  * load the shim.
  *
- * A filter remains in force after execve(). The start of the shim in an executed program makes
- * system calls that the program does not make itself. If a filter ends the process because of one
+ * A filter remains in force after execve(). The shim in an executed program makes system calls that
+ * the program does not make itself. If a filter ends the process because of one
  * of these calls, the program must be executed without the shim.
  *
  * Threads   all functions may run concurrently.

@@ -44,7 +44,7 @@ recorded 0 --data 8 -- "$probe" content-alone
 check "also after the main thread has ended" shows ' io.write .* data=omega$' 1
 
 # A filter that the program inherits kills it for the call that copies memory.
-recorded 0 --data 8 -- "$probe" filter-exec "$probe" content
+recorded 0 --data 8 -- "$probe" filter-exec copy "$probe" content
 check "a program under an inherited filter is traced" shows ' io.write .* size=5 result=5' 2
 check "without data" shows ' data=' 0
 run 2 record --data 4097 -o "$log" true

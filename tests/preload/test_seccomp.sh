@@ -74,10 +74,16 @@ for families in '' all; do
 			fi
 		done
 	done
-	if confined 0 filter-exec /bin/echo here; then
+	if confined 0 filter-exec copy /bin/echo here; then
 		check "a filter that permits the library: the program is traced" \
 			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
 	fi
+	# The library makes these calls only at times, and the program never.
+	for call in wait memory move signal; do
+		confined 0 filter-exec $call /bin/echo here &&
+			check "a filter that forbids a call of the library ($call): the log says why" \
+				shows 'process.untraced .*seccomp filter' 1
+	done
 	# A filter of a child of vfork() does not concern the parent. Only on x86-64 does the probe
 	# have a child that must not read the counter.
 	case $(uname -m) in x86_64) counters=1 ;; *) counters=0 ;; esac
