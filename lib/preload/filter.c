@@ -29,16 +29,18 @@
  * The calls of the shim, of libposixtrace and of the dynamic linker that loads them, in an executed
  * program. The list also has the calls after the start, because the executed program does not know
  * the filter and is not quiet: fallocate() for more memory of a stream, kill(), tgkill() and
- * waitid() to find rings of dead threads and of the former program, and mremap() for patches.
+ * waitid() to find rings of dead threads and of the former program, getegid() before another
+ * program is executed, sigaltstack() in signal handlers, and mremap() for patches.
  * process_vm_readv() is not in the list, because kernel_copy.c does not call it under a filter.
  */
 static const int start_calls[] = {
-	SYS_close, SYS_faccessat, SYS_fallocate, SYS_fcntl, SYS_fstat, SYS_fstatfs, SYS_ftruncate,
-	SYS_futex, SYS_getcwd, SYS_getdents64, SYS_geteuid, SYS_getpid, SYS_getppid,
-	SYS_getrandom, SYS_gettid, SYS_kcmp, SYS_kill, SYS_lseek, SYS_madvise, SYS_membarrier,
-	SYS_memfd_create, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap, SYS_newfstatat,
-	SYS_openat, SYS_pidfd_open, SYS_ppoll, SYS_prctl, SYS_pread64, SYS_prlimit64, SYS_read,
-	SYS_readlinkat, SYS_rt_sigprocmask, SYS_tgkill, SYS_waitid,
+	SYS_close, SYS_faccessat, SYS_fallocate, SYS_fcntl, SYS_flock, SYS_fstat, SYS_fstatfs,
+	SYS_ftruncate, SYS_futex, SYS_getcwd, SYS_getdents64, SYS_getegid, SYS_geteuid, SYS_getpid,
+	SYS_getppid, SYS_getrandom, SYS_gettid, SYS_kcmp, SYS_kill, SYS_lseek, SYS_madvise,
+	SYS_membarrier, SYS_memfd_create, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap,
+	SYS_newfstatat, SYS_openat, SYS_pidfd_open, SYS_ppoll, SYS_prctl, SYS_pread64,
+	SYS_prlimit64, SYS_read, SYS_readlinkat, SYS_rt_sigprocmask, SYS_sched_yield,
+	SYS_sigaltstack, SYS_tgkill, SYS_waitid,
 #ifdef SYS_readlink
 	SYS_readlink,
 #endif

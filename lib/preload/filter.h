@@ -4,8 +4,8 @@
  * load the shim.
  *
  * A filter remains in force after execve(). The shim in an executed program makes system calls that
- * the program does not make itself. If a filter ends the process because of one
- * of these calls, the program must be executed without the shim.
+ * the program does not make itself. If a filter ends the process because of one of these calls, the
+ * program must be executed without the shim.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe. No system call is made.

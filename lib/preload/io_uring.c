@@ -328,7 +328,8 @@ static int find_place(const unsigned *ring)
  * Gives the ring a free place. Returns -1 if there is none. Two threads that do this with the same
  * ring get the same place, unless a place before it becomes free meanwhile. That is possible only
  * with a ring that was made before the shim was loaded: the wrappers of functions that make a ring
- * give it a place before another thread has the ring.
+ * give it a place before another thread has the ring, also if nothing is traced. The counting of
+ * its answers begins at its first traced call.
  */
 static int take_place(const unsigned *ring)
 {
@@ -746,7 +747,7 @@ SHIM_WRAPPER void io_uring_queue_exit(RING)
 		/* A ring that ended without queue_exit() may have had the same address. */ \
 		if (result >= 0) { \
 			io_uring_forget(ring); \
-			place_of(ring); \
+			take_place(ring->completions.kernel.tail); \
 		} \
 		if (is_on) \
 			put_ring(IO_URING_INIT, began, result, result < 0 ? -1 : ring->fd, \

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Requests and answers of io_uring, in a program that uses liburing as a shared library.
 . "${0%/*}/lib.sh"
+. "$top_srcdir/tests/tools/targets.sh"
 
 cat >"$tmp/ring.c" <<'EOT'
 #include <fcntl.h>
@@ -258,6 +259,60 @@ if ${CC:-cc} -o "$tmp/two" "$tmp/two.c" -luring; then
 	check "the program with two rings works" exits 0
 	check "the answer of the ring that ended" shows 'io.uring_complete .*user_data=0xa$' 1
 	check "each answer of the other ring, once" shows 'io.uring_complete .*user_data=0xb[1-3]$' 3
+fi
+
+# Answers that a program has consumed before the trace begins have no event. The program waits after
+# them until its input ends.
+cat >"$tmp/before.c" <<'EOT'
+#include <liburing.h>
+#include <stdio.h>
+static int submit(struct io_uring *ring, unsigned long long data)
+{
+	struct io_uring_sqe *entry = io_uring_get_sqe(ring);
+	struct io_uring_cqe *answer;
+	io_uring_prep_nop(entry);
+	entry->user_data = data;
+	if (io_uring_submit(ring) != 1 || io_uring_wait_cqe(ring, &answer))
+		return 1;
+	io_uring_cqe_seen(ring, answer);
+	return 0;
+}
+int main(void)
+{
+	struct io_uring ring;
+	if (io_uring_queue_init(4, &ring, 0))
+		return 1;
+	for (int i = 0; i < 100; i++)
+		if (submit(&ring, 0x1000 + i))
+			return 1;
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	if (submit(&ring, 0xbeef))
+		return 1;
+	io_uring_queue_exit(&ring);
+	return 0;
+}
+EOT
+if ${CC:-cc} -o "$tmp/before" "$tmp/before.c" -luring; then
+	rm -f "$tmp/gate" "$log.3"
+	mkfifo "$tmp/gate"
+	start sh -c 'exec env LD_PRELOAD="$0" "$1" <"$2"' "$shim" "$tmp/before" "$tmp/gate" >"$tmp/said"
+	target=$pid
+	exec 5>"$tmp/gate"
+	until_true test -s "$tmp/said"
+	start "$posixtrace" attach -q -p "$target" -o "$log.3" --trace io
+	tracer=$pid
+	is_traced() { "$posixtrace" list 2>/dev/null | grep -q "^ *$target .* running"; }
+	until_true is_traced
+	echo >&5
+	exec 5>&-
+	wait "$target"
+	check "the program that consumed answers before the trace ends with 0" test $? -eq 0
+	wait "$tracer"
+	run 0 dump -e io.uring_complete "$log.3"
+	check "only the answer in the trace has an event" has_lines out 1
+	check "it is that answer" has out 'user_data=0xbeef'
 fi
 
 # A ring has the name of its kind, and operations have names.
