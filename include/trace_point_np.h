@@ -441,6 +441,12 @@ struct _posix_trace_scope_np {
 #define POSIX_TRACE_NO_JUMP_(name)
 #endif
 
+/*
+ * Defined if trace points in one line can be used with this compiler and standard. A program that
+ * is also compiled with others tests this macro, because the names above are macros there, too.
+ */
+#define POSIX_TRACE_LINES_NP 1
+
 #elif defined __GNUC__ && \
 	(defined __cplusplus || (defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L))
 
@@ -449,7 +455,7 @@ struct _posix_trace_scope_np {
  * errors about unknown words.
  */
 #define POSIX_TRACE_OLD_STANDARD_() \
-	_Pragma("GCC error \"a trace point in one line needs -std=c11 or -std=c++11, or later\"") \
+	_Pragma("GCC error \"this needs -std=c11 or -std=c++11 (test POSIX_TRACE_LINES_NP)\"") \
 	((void)0)
 #define POSIX_TRACE_EVENT_NP(...)            POSIX_TRACE_OLD_STANDARD_()
 #define POSIX_TRACE_SCOPE_NP(...)            POSIX_TRACE_OLD_STANDARD_()

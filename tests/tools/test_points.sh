@@ -403,6 +403,29 @@ for compiler in "$CC -std=c99" "$CXX -std=c++98 -x c++"; do
 		"$(grep -c 'error:' "$tmp/said") $(grep -c 'error: .*needs -std=c11' "$tmp/said")" = '4 4'
 done
 
+# A program with a fallback for such a standard.
+cat >"$tmp/fallback.c" <<'END'
+#include <trace_np.h>
+#ifdef POSIX_TRACE_LINES_NP
+#define MY_TRACE(...) POSIX_TRACE_EVENT_NP(__VA_ARGS__)
+#else
+#define MY_TRACE(...) ((void)0)
+#endif
+int main(void)
+{
+	MY_TRACE(fallback, (s32, x, 1));
+	return 0;
+}
+END
+for compiler in "$CC -std=c99" "$CC -std=gnu99" "$CC -std=c11" "$CXX -std=c++11 -x c++"; do
+	check "$compiler compiles a program with a fallback" \
+		$compiler $warnings -I"$include" -c -o "$tmp/fallback.o" "$tmp/fallback.c"
+	case $compiler in
+	*99) check "it has no line there" test "$(nm "$tmp/fallback.o" | grep -c posix_trace)" = 0 ;;
+	*) check "it has the line there" test "$(nm "$tmp/fallback.o" | grep -c posix_trace)" != 0 ;;
+	esac
+done
+
 for compiler in "$CC" "$CXX"; do
 	language=c
 	standard=c11
