@@ -341,8 +341,11 @@ static void begin_seccomp(void)
 	     "prctl");
 }
 
-/* A child traces this process until both read the end of the input. */
-static void begin_traced(void)
+/*
+ * A child traces this process until both read the end of the input, or only for a short time, as a
+ * posixtrace whose command was killed.
+ */
+static void begin_tracer(bool is_brief)
 {
 	pid_t parent = getpid();
 	int ready[2];
@@ -352,12 +355,26 @@ static void begin_traced(void)
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	if (fork() == 0) {
 		need(ptrace(PTRACE_SEIZE, parent, NULL, NULL) == 0, "ptrace");
+		if (is_brief)
+			prctl(PR_SET_NAME, "posixtrace");
 		need(write(ready[1], "", 1) == 1, "write");
-		while (!is_over(1000))
+		if (is_brief)
+			usleep(300000);
+		while (!is_brief && !is_over(1000))
 			;
 		_exit(0);
 	}
 	need(read(ready[0], &byte, 1) == 1, "read");
+}
+
+static void begin_traced(void)
+{
+	begin_tracer(false);
+}
+
+static void begin_traced_briefly(void)
+{
+	begin_tracer(true);
 }
 
 /* A child that shares its parent's memory and executes no program. */
@@ -393,6 +410,7 @@ int main(int argc, char **argv)
 		{ "execute", NULL, do_execute },
 		{ "seccomp", begin_seccomp, wait_for_end },
 		{ "traced", begin_traced, wait_for_end },
+		{ "traced-briefly", begin_traced_briefly, wait_for_end },
 	};
 
 	own_path = argv[0];

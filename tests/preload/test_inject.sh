@@ -476,6 +476,12 @@ refused "a zombie" 'it has ended'
 begin traced
 refused "a debugger" 'a debugger or another tracer'
 end_reading traced
+# Another posixtrace that ends soon, as after a kill of its command, is no reason for a refusal.
+begin traced-briefly
+rm -f "$log"
+run 0 attach -p "$target" -o "$log" -d 100ms
+check "after the end of another posixtrace: traced" is_sound
+end_reading "after another posixtrace"
 begin vfork
 target=$(cat "$tmp/said")
 refused "a child of vfork()" 'shares its parent'

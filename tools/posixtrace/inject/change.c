@@ -206,16 +206,18 @@ static bool must_wait(pid_t pid, pid_t tid)
 	return false;
 }
 
-/*
- * Releases the threads, those with children first: stop_some() explains the order.
- */
+/* Releases the threads, those with children first: stop_some() explains the order. */
 static void end_stops(struct change *change)
 {
-	while (change->threads > 0) {
-		change->threads--;
-		stop_end(change->thread[change->threads]);
-		free(change->thread[change->threads]);
+	for (size_t i = 0; i < change->threads; i++)
+		if (change->thread[i]->has_children)
+			stop_end(change->thread[i]);
+	for (size_t i = 0; i < change->threads; i++) {
+		if (!change->thread[i]->has_children)
+			stop_end(change->thread[i]);
+		free(change->thread[i]);
 	}
+	change->threads = 0;
 }
 
 static bool is_stopped(const struct change *change, pid_t tid)
@@ -230,7 +232,7 @@ static bool is_stopped(const struct change *change, pid_t tid)
 enum pass { PASS_NONE_NEW, PASS_MORE, PASS_AGAIN, PASS_FAILED };
 
 /* Stops a thread. If the result is PASS_FAILED, *why has the reason. */
-static enum pass stop_one(struct change *change, pid_t tid, const char **why)
+static enum pass stop_one(struct change *change, pid_t tid, bool has_children, const char **why)
 {
 	struct stopped *thread;
 
@@ -246,6 +248,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 		return PASS_FAILED;
 	}
 	thread->takes_group = true;
+	thread->has_children = has_children;
 	switch (stop_begin(thread, change->target->pid, tid)) {
 	case STOP_OK:
 		change->thread[change->threads++] = thread;
@@ -286,11 +289,16 @@ static enum pass stop_some(struct change *change, bool parents, const char **why
 		return PASS_FAILED;
 	}
 	while (pass <= PASS_MORE && (tid = procfile_next_thread(threads))) {
-		if (!is_stopped(change, tid) && (parents || !safe_has_children(pid, tid))) {
-			enum pass one = stop_one(change, tid, why);
+		bool has_children;
+		enum pass one;
 
-			pass = one > pass ? one : pass;
-		}
+		if (is_stopped(change, tid))
+			continue;
+		has_children = safe_has_children(pid, tid);
+		if (has_children && !parents)
+			continue;
+		one = stop_one(change, tid, has_children, why);
+		pass = one > pass ? one : pass;
 	}
 	procfile_end_threads(threads);
 	return pass;

@@ -45,8 +45,9 @@
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
-/* Threads with children are tried after this time, and after so many rounds on a busy machine. */
+/* Threads with children are tried after a time and some rounds, at the latest after LATE_NS. */
 #define PARENT_NS INT64_C(1000000000)
+#define LATE_NS   INT64_C(4000000000)
 #define PARENT_ROUNDS 100
 #define EXECUTED_TRIES 10             /* programs that the process executes meanwhile */
 #define WRITE_TRIES 3                 /* threads whose stack cannot be written */
@@ -180,7 +181,6 @@ static const char *why_unseen(pid_t pid, const char *library)
 struct candidate {
 	pid_t tid;
 	enum safe_rank rank;
-	bool is_alone; /* the process has no other thread */
 };
 
 static int by_rank(const void *a, const void *b)
@@ -190,6 +190,17 @@ static int by_rank(const void *a, const void *b)
 	return (int)second->rank - (int)first->rank;
 }
 
+/* Returns whether the process has one thread. */
+static bool is_alone(pid_t pid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	/* The folder has a link for each thread, its name in its parent, and ".". */
+	return stat(path, &st) == 0 && st.st_nlink == 3;
+}
+
 /*
  * Lists the threads that may be tried, the best threads first. Returns their number; the caller
  * frees the list. If memory is lacking, the list is shorter, and the next round tries again. *err
@@ -197,22 +208,14 @@ static int by_rank(const void *a, const void *b)
  */
 static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err)
 {
+	const bool has_one = is_alone(pid);
 	struct candidate one;
-	char path[40];
 	size_t count = 0;
-	struct stat st;
-	DIR *threads;
+	DIR *threads = procfile_threads(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	/*
-	 * The folder has one link for each thread and two more links (its name in its parent, and
-	 * "."). So the folder of a process with one thread has 3 links.
-	 */
-	one.is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
-	threads = procfile_threads(pid);
 	*err = threads || errno == ENOENT || errno == ESRCH ? 0 : errno;
 	while ((one.tid = procfile_next_thread(threads))) {
-		one.rank = safe_look(pid, one.tid, one.is_alone);
+		one.rank = safe_look(pid, one.tid, has_one);
 		if (one.rank == SAFE_NOT || !vec_grow(candidates, count, 1))
 			continue;
 		(*candidates)[count++] = one;
@@ -357,7 +360,7 @@ static enum progress try_thread(const struct work *work, struct target *target,
 	int memory, err;
 
 	/* The thread may have continued since the list was made. */
-	if (safe_look(work->pid, tid, candidate->is_alone) < candidate->rank)
+	if (safe_look(work->pid, tid, is_alone(work->pid)) < candidate->rank)
 		return PROGRESS_AGAIN;
 	thread.takes_group = false;
 	switch (stop_begin(&thread, work->pid, tid)) {
@@ -377,8 +380,8 @@ static enum progress try_thread(const struct work *work, struct target *target,
 	 * The thread may have started a child just before the stop. It must run again before this
 	 * child ends (SAFE_PARENT).
 	 */
-	if (!candidate->is_alone && candidate->rank != SAFE_PARENT &&
-	    safe_has_children(work->pid, tid)) {
+	if (candidate->rank != SAFE_PARENT && safe_has_children(work->pid, tid) &&
+	    !is_alone(work->pid)) {
 		stop_end(&thread);
 		return PROGRESS_AGAIN;
 	}
@@ -414,11 +417,12 @@ static enum progress try_thread(const struct work *work, struct target *target,
  * Returns the least rank of the threads to try now. A running thread may soon wait, and a waiting
  * thread is a better choice. A thread with children is the last choice: the end of a child may end
  * a system call of another thread (SAFE_PARENT). On a busy machine a round may take long, and the
- * time alone would be over before another thread had a chance.
+ * time alone would be over before another thread had a chance. A process with thousands of threads
+ * has few rounds in TRY_NS.
  */
 static enum safe_rank least_rank(int64_t passed_ns, unsigned rounds)
 {
-	if (passed_ns >= PARENT_NS && rounds > PARENT_ROUNDS)
+	if (passed_ns >= LATE_NS || (passed_ns >= PARENT_NS && rounds > PARENT_ROUNDS))
 		return SAFE_PARENT;
 	return passed_ns >= CALM_NS ? SAFE_RUNNING : SAFE_TIMED;
 }
@@ -616,10 +620,9 @@ static void say_cancelled(const struct work *work, int signal, int status)
 }
 
 /*
- * Does the work in a child, and waits for it. During this time, signals by which a user ends the
- * command, such as SIGINT, are blocked, so that they do not end the child. They cancel the work.
- * The time of the child's work is limited, too. If the child is killed, this function prints a
- * message, and the work has failed.
+ * Does the work in a child, and waits for it. The ending signals are blocked. The time of the
+ * child's work is limited. If the child is killed, this function prints a message, and the work has
+ * failed.
  */
 static enum work_exit work_in_child(struct work *work, struct target *target)
 {
@@ -628,7 +631,6 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	enum work_exit done = WORK_FAILED;
 	int status = -1, signal = 0, err = 0;
-	sigset_t set, mask;
 
 	if (shared == MAP_FAILED) {
 		say("process %d: its calls cannot be traced: no memory for messages: %s",
@@ -636,10 +638,6 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 		return WORK_FAILED;
 	}
 	work->is_cancelled = &shared->is_cancelled;
-	sigemptyset(&set);
-	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		sigaddset(&set, ending_signals[i]);
-	sigprocmask(SIG_BLOCK, &set, &mask);
 	child = fork();
 	if (child == 0) {
 		stop_prepare();
@@ -671,24 +669,31 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
 	munmap(shared, sizeof(*shared));
 	work->is_cancelled = NULL;
-	/* A pending signal may end this command here, so the messages were printed before. */
-	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return done;
 }
 
 /*
  * Sometimes a thread does not stop, for example in a slow call of the file system, or on a busy
  * machine. Such a thread remains seized by the child that tried to stop it. This child ends, and
- * the next child tries again.
+ * the next child tries again. Meanwhile signals by which a user ends the command, such as SIGINT,
+ * are blocked, so that they end neither the child nor the command between two tries. They cancel
+ * the work.
  */
 static enum work_exit work_in_children(struct work *work, struct target *target)
 {
 	enum work_exit done = WORK_STUCK;
+	sigset_t set, mask;
 
+	sigemptyset(&set);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(&set, ending_signals[i]);
+	sigprocmask(SIG_BLOCK, &set, &mask);
 	for (int i = 1; i <= STUCK_TRIES && done == WORK_STUCK; i++) {
 		work->is_last_child = i == STUCK_TRIES;
 		done = work_in_child(work, target);
 	}
+	/* A pending signal may end this command here, so the messages were printed before. */
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return done;
 }
 

@@ -24,7 +24,10 @@ enum safe_rank {
 /* Ranks a thread without stopping it. is_alone is true if the process has no other thread. */
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
-/* Returns whether the thread has children, or the kernel cannot say it. */
+/*
+ * Returns whether the thread has children, or cannot be examined. A kernel that does not list
+ * children counts as one without.
+ */
 bool safe_has_children(pid_t pid, pid_t tid);
 
 #if defined __x86_64__

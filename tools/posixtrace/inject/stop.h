@@ -42,6 +42,7 @@ struct stopped {
 	struct user_regs_struct regs;
 	/* stop_begin() also accepts a thread whose process SIGSTOP has stopped */
 	bool takes_group;
+	bool has_children; /* for the caller */
 	uint64_t mask;                          /* the blocked signals */
 	_Alignas(64) unsigned char state[STOP_STATE_BYTES];
 	size_t state_bytes;
@@ -57,7 +58,10 @@ enum stop_result {
 	STOP_STUCK    /* the thread does not stop, and remains seized until this process ends */
 };
 
-/* Prepares this process for stop_wait(): blocks SIGCHLD. A process calls it once. */
+/*
+ * Prepares this process, which has one thread, for stop_wait(): SIGCHLD gets its default action and
+ * is blocked. stop_wait() removes each SIGCHLD of the process.
+ */
 void stop_prepare(void);
 
 /* Waits for the next stop, at most until end_ns on the clock of until_now_ns(). */

@@ -27,8 +27,7 @@
 
 /*
  * A process that has just started is examined again and again for a second, because it may need
- * time to load its C library on a busy machine. So is a process with another tracer: a tracer that
- * was killed needs some time to end, too.
+ * time to load its C library on a busy machine. So is a process whose tracer will soon end.
  */
 #define START_LOOKS 200
 #define START_PAUSE_NS 5000000
@@ -44,9 +43,27 @@ static enum target_verdict target_refuse(pid_t pid, const char *why)
 	return TARGET_REFUSED;
 }
 
-static bool has_tracer(const char *status)
+/* Returns the process that traces the process with this status file, or 0. */
+static pid_t tracer_of(const char *status)
 {
-	return procfile_number(status, "TracerPid:", 10, 0);
+	return (pid_t)procfile_number(status, "TracerPid:", 10, 0);
+}
+
+/*
+ * Returns whether a process has a tracer that will end within seconds: it has lost its memory, or
+ * it is another posixtrace, whose command may have been killed.
+ */
+static bool has_passing_tracer(const char *status)
+{
+	const pid_t tracer = tracer_of(status);
+	char path[40], text[PROCFILE_BYTES];
+	const char *name;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tracer);
+	if (!tracer || !procfile_read(path, text, sizeof(text)))
+		return tracer;
+	name = procfile_field(text, "Name:");
+	return !procfile_field(text, "VmSize:") || (name && !strncmp(name, "posixtrace\n", 11));
 }
 
 /*
@@ -74,7 +91,7 @@ static const char *reason_in_status(pid_t pid, const char *status)
 		       "--syscalls";
 	if (is_zombie)
 		return "it has ended, and waits for its parent";
-	if (has_tracer(status))
+	if (tracer_of(status))
 		return "a debugger or another tracer is attached to it";
 	if (state && *state == 'T')
 		return TARGET_STOPPED;
@@ -517,8 +534,8 @@ static uint64_t program_of(pid_t pid)
 
 /*
  * Examines the process once. If the process is starting a program and is_last is false, the
- * function prints nothing, and the caller examines the process again later. The same is true if
- * another tracer is attached.
+ * function prints nothing, and the caller examines the process again later. The same is true if a
+ * tracer is attached that will soon end.
  */
 static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
 					bool is_last, bool *again)
@@ -557,7 +574,7 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	 * state of the process is not printed.
 	 */
 	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
-	if (why && !is_last && has_tracer(status)) {
+	if (why && !is_last && has_passing_tracer(status)) {
 		*again = true;
 		return TARGET_REFUSED;
 	}
