@@ -231,6 +231,7 @@ group pool-pipe './groups pool-pipe' "$workers" "$taken"
 group pool-dispatched './groups pool-dispatched' "probably $workers" "$taken"
 group pool-turns './groups pool-turns' \
 	'probably in a queue, because its worker was busy (the thread that waits for work in serve_own' "$taken"
+group pool-answers './groups pool-answers' 'sleeping: usleep() in work_slowly' '!workers' '!Workers'
 for name in server-accept server-poll; do
 	group $name "./groups $name" 'meanwhile all 2 workers were busy'
 	"$posixtrace" why --thread "$("$posixtrace" dump -e process.start $name.ptl | awk '{ print $3; exit }')" \

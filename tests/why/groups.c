@@ -302,6 +302,53 @@ static void pool_turns(void)
 	run_dispatcher(1);
 }
 
+/*
+ * A server writes the answers of all clients, and each client reads them from its own pipe. The
+ * main thread waits for the first client: the others could not do its work.
+ */
+static int answer_fd[CLIENTS][2], done_fd[2];
+
+static void *run_asker(void *arg)
+{
+	const char number = (char)(intptr_t)arg;
+	char byte;
+
+	MUST(write(queue_fd[1], &number, 1) == 1);
+	MUST(read(answer_fd[(int)number][0], &byte, 1) == 1);
+	work_slowly(number ? 200 : 120);
+	if (!number)
+		MUST(write(done_fd[1], "x", 1) == 1);
+	return NULL;
+}
+
+static void *answer_all(void *arg)
+{
+	char number;
+
+	for (int i = 0; i < CLIENTS; i++) {
+		MUST(read(queue_fd[0], &number, 1) == 1);
+		MUST(write(answer_fd[(int)number][1], "x", 1) == 1);
+	}
+	return arg;
+}
+
+static void pool_answers(void)
+{
+	pthread_t client[CLIENTS], server;
+	char byte;
+
+	MUST(!pipe(queue_fd) && !pipe(done_fd));
+	for (int i = 0; i < CLIENTS; i++)
+		MUST(!pipe(answer_fd[i]));
+	MUST(!pthread_create(&server, NULL, answer_all, NULL));
+	for (int i = 0; i < CLIENTS; i++)
+		MUST(!pthread_create(&client[i], NULL, run_asker, (void *)(intptr_t)i));
+	MUST(read(done_fd[0], &byte, 1) == 1);
+	for (int i = 0; i < CLIENTS; i++)
+		pthread_join(client[i], NULL);
+	pthread_join(server, NULL);
+}
+
 static struct sockaddr_in address = { .sin_family = AF_INET };
 
 /* A process of a server that serves one client after the other. */
@@ -580,8 +627,8 @@ static const struct {
 } cases[] = {
 	{ "pool-own", pool_own }, { "pool-shared", pool_shared }, { "pool-idle", pool_idle },
 	{ "pool-pipe", pool_pipe }, { "pool-dispatched", pool_dispatched },
-	{ "pool-turns", pool_turns }, { "server-accept", server_accept },
-	{ "server-poll", server_poll },
+	{ "pool-turns", pool_turns }, { "pool-answers", pool_answers },
+	{ "server-accept", server_accept }, { "server-poll", server_poll },
 	{ "writer-starved", writer_starved }, { "writer-held", writer_held },
 	{ "read-input", read_input }, { "write-late", write_late }, { "write-soon", write_soon },
 	{ "drift", drift }, { "drift-poll", drift_poll }, { "throttle", throttle },

@@ -625,6 +625,8 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 #define QUEUE_KEY    (UINT64_C(1) << 44)
 /* also set if the queue is only probable */
 #define PROBABLE_KEY (UINT64_C(1) << 45)
+/* also set if all of several workers were busy, and not only the worker of the queue */
+#define ALL_KEY      (UINT64_C(1) << 46)
 
 /* Writes the object from which a worker takes work: "at cond 0x1040", "on descriptor 3 (pipe)". */
 static void queue_text(const struct division *division, const struct call *call, char *text,
@@ -667,12 +669,15 @@ static int64_t add_queued(struct division *division, uint32_t node, const struct
 	if (to_ns > queued.to_ns)
 		to_ns = queued.to_ns;
 	part = division_child(division, node, WHY_WHO, QUEUE_KEY | queued.idle->thread |
-			      (queued.is_certain ? 0 : PROBABLE_KEY), &is_new);
+			      (queued.is_certain ? 0 : PROBABLE_KEY) |
+			      (queued.workers > 1 ? ALL_KEY : 0), &is_new);
 	if (!part)
 		return to_ns;
 	if (is_new) {
 		/* The log does not show which piece of work the worker took. */
 		part->is_guess = true;
+		if (queued.has_own && queued.workers > 1)
+			part->pool = pools_idle(history, queued.worker);
 		caller_text(division, queued.idle, caller, sizeof(caller));
 		if (!*caller && queued.has_own && queued.workers > 1) {
 			snprintf(caller, sizeof(caller), " on descriptors of their own");

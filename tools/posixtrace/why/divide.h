@@ -54,6 +54,11 @@ struct why_node {
 	 * not show what it did before, so the wait itself is the cause.
 	 */
 	bool is_outside, is_interrupt;
+	/*
+	 * Of WHY_WHO: the pool, as of pools_idle(), for which work waited, if each of its workers
+	 * has a queue of its own and all of them were busy; NULL: there is none.
+	 */
+	const struct call *pool;
 };
 
 /* Counts a call of a part once, although each of its periods is added. */

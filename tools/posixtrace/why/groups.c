@@ -20,10 +20,21 @@ static bool has_waiting(const struct window *window)
 	       window->kind == WINDOW_SERVED;
 }
 
+/* Returns whether work waited for a pool whose workers have a queue each. */
+static bool has_queued(const struct division *division, const struct call *pool)
+{
+	for (size_t i = 0; i < division->nodes; i++)
+		if (division->node[i].pool == pool)
+			return true;
+	return false;
+}
+
 /*
  * Finds a worker of a busy pool in the chain that leads to a node. Only with has_waiting(), this
- * may be the thread of the window. A pool is busy if no worker of it was idle for most of the time
- * in which all of them lived. This time must be at least half of the window. Returns 0 or ENOMEM.
+ * may be the thread of the window. If each worker of a pool has a queue of its own, has_queued()
+ * must show that work waited for the pool, because other threads look the same. A pool is busy if
+ * no worker of it was idle for most of the time in which all of them lived. This time must be at
+ * least half of the window. Returns 0 or ENOMEM.
  */
 static int find_busy(struct groups *groups, const struct why *why, const struct window *window,
 		     const struct division *division, uint32_t node)
@@ -46,6 +57,8 @@ static int find_busy(struct groups *groups, const struct why *why, const struct 
 		    count == sizeof(seen) / sizeof(*seen))
 			continue;
 		seen[count++] = idle;
+		if (pools_has_own(&why->history, thread) && !has_queued(division, idle))
+			continue;
 		err = pools_busy(&why->history, thread, window->from_ns, window->to_ns, busy);
 		if (!err && busy->workers > 1 && busy->all_ns >= window_ns(window) / 2 &&
 		    100 * (double)busy->idle_ns <= (100 - BUSY_LEAST) * (double)busy->all_ns) {

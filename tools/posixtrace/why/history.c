@@ -1258,7 +1258,8 @@ static const struct process_end *end_of(const struct history *history, pid_t pid
 
 /*
  * If a signal ended a process, the threads that had not ended before existed until then. If the log
- * does not show when such a thread had a CPU, last_ns becomes the time of this signal.
+ * does not show when such a thread had a CPU, last_ns becomes the time of this signal, unless an
+ * event of the thread is later.
  */
 static void extend_killed(struct history *history)
 {
@@ -1273,7 +1274,7 @@ static void extend_killed(struct history *history)
 			continue;
 		thread->kill_signal = end->signal;
 		thread->quiet_ns = thread->stays ? INT64_MAX : thread->last_ns;
-		if (!thread->stays)
+		if (!thread->stays && thread->last_ns < end->time_ns)
 			thread->last_ns = end->time_ns;
 	}
 }

@@ -305,41 +305,67 @@ static void choose_places(struct pools *pools)
 	}
 }
 
-/*
- * A thread may distribute work to workers that have one queue each. Orders the places of such
- * queues by the thread that puts work into them, and by the place in the program at which their
- * workers take work. The other places follow.
- */
-static const struct pools *grouped;
+static const struct pools *grouped; /* the pools whose places by_group() compares */
 
+/*
+ * Returns whether a place may belong to a group: it has one worker, whose pool it is, and all
+ * threads that put work into its queue are known.
+ */
 static bool is_single(const struct place *place)
 {
 	return place->queue.kind == QUEUE_BYTES && place->workers == 1 && place->posters &&
+	       place->posters < POSTERS &&
 	       &grouped->place[grouped->of_thread[place->worker[0].thread] - 1] == place;
 }
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * A thread may distribute work to workers that have one queue each. Compares the places of such
+ * queues: by the threads that put work into them, in the order of by_number(), and by the place in
+ * the program at which their workers take work. Returns 0 if both belong to one group.
+ */
+static int compare_single(const struct place *x, const struct place *y)
+{
+	int differ;
+
+	if (x->posters != y->posters)
+		return x->posters < y->posters ? -1 : 1;
+	differ = memcmp(x->poster, y->poster, x->posters * sizeof(*x->poster));
+	if (differ)
+		return differ;
+	if (x->idle->address != y->idle->address)
+		return x->idle->address < y->idle->address ? -1 : 1;
+	return by_number(&x->idle->type->id, &y->idle->type->id);
+}
+
+/* Orders places so that those of a group follow each other. Places without a group are the last. */
 
 static int by_group(const void *a, const void *b)
 {
 	const struct place *x = &grouped->place[*(const uint32_t *)a];
 	const struct place *y = &grouped->place[*(const uint32_t *)b];
 
-	if (is_single(x) != is_single(y))
-		return is_single(x) ? -1 : 1;
-	if (is_single(x) && x->poster[0] != y->poster[0])
-		return x->poster[0] < y->poster[0] ? -1 : 1;
-	if (is_single(x) && x->idle->address != y->idle->address)
-		return x->idle->address < y->idle->address ? -1 : 1;
-	return (x > y) - (x < y);
+	const bool is_first = is_single(x);
+	const int differ = is_first && is_single(y) ? compare_single(x, y) : 0;
+
+	if (is_first != is_single(y))
+		return is_first ? -1 : 1;
+	return differ ? differ : (x > y) - (x < y);
 }
 
 static bool is_same_group(const struct place *x, const struct place *y)
 {
-	return is_single(x) && is_single(y) && x->poster[0] == y->poster[0] &&
-	       is_same_place(x->idle, y->idle);
+	return is_single(x) && is_single(y) && !compare_single(x, y);
 }
 
 /*
- * Puts the queues with one worker each into groups: one thread puts work into all of them, and
+ * Puts the queues with one worker each into groups: the same threads put work into all of them, and
  * their workers take it at one place in the program. All other places are groups of their own.
  * Returns false if memory is lacking.
  */
@@ -351,6 +377,10 @@ static bool group_places(struct pools *pools)
 		return false;
 	for (size_t i = 0; i < pools->places; i++)
 		pools->place[i].group = sorted[i] = (uint32_t)i;
+	for (size_t i = 0; i < pools->places; i++)
+		if (pools->place[i].posters)
+			qsort(pools->place[i].poster, pools->place[i].posters,
+			      sizeof(*pools->place[i].poster), by_number);
 	grouped = pools;
 	qsort(sorted, pools->places, sizeof(*sorted), by_group);
 	for (size_t i = 1, count = 1; i < pools->places; i++) {
@@ -726,11 +756,12 @@ static bool idle_next(struct idle_walk *walk, int64_t *begin_ns, int64_t *end_ns
  * the same place in the program. This is certain if it has taken the mutex of the queue afterwards:
  * otherwise one piece of work may wake several threads. Without such a call, the work was in the
  * queue at least until the worker first took the mutex, because it was not idle before. Returns
- * INT64_MIN if it has done no other work since from_ns, or if it was idle since then.
+ * INT64_MIN if it has done no other work since from_ns, or if it was idle since then. Sets
+ * is_certain and has_finished of *queued.
  */
 static int64_t begin_of_work(const struct history *history, const struct place *place,
 			     const struct call *end, uint32_t waiter, int64_t from_ns,
-			     bool *is_certain, uint64_t *steps)
+			     struct pools_queued *queued, uint64_t *steps)
 {
 	const struct history_thread *thread = &history->thread[end->thread];
 	const struct worker *worker = find_worker(place, end->thread);
@@ -741,7 +772,7 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 	size_t i = pieces_until(history, end->thread, end->begin_ns);
 	int64_t begin_ns = INT64_MIN;
 
-	*is_certain = false;
+	queued->is_certain = false;
 	for (unsigned n = 0; i-- > thread->piece && n < LOOK_AT; n++, ++*steps) {
 		const struct call *before = &history->call[history->piece[i].call];
 		const bool is_taken = taken.last && taken.last->begin_ns >= before->end_ns;
@@ -756,9 +787,10 @@ static int64_t begin_of_work(const struct history *history, const struct place *
 		    ((before->end_ns <= INT64_MAX - BATCH_NS &&
 		      end->begin_ns >= before->end_ns + BATCH_NS) || is_taken)) {
 			begin_ns = before->end_ns;
-			*is_certain = is_taken;
+			queued->is_certain = is_taken;
 		}
 	}
+	queued->has_finished = begin_ns != INT64_MIN;
 	return begin_ns == INT64_MIN && taken.first ? taken.first->end_ns : begin_ns;
 }
 
@@ -790,7 +822,7 @@ static bool has_put(const struct history *history, const struct place *place, ui
  */
 static int64_t begin_of_taken(const struct history *history, const struct place *place,
 			      const struct call *end, uint32_t waiter, int64_t from_ns,
-			      bool *is_certain, uint64_t *steps)
+			      struct pools_queued *queued, uint64_t *steps)
 {
 	const bool is_client = place->queue.kind == QUEUE_CLIENTS;
 	const struct history_thread *thread = &history->thread[end->thread];
@@ -799,7 +831,7 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 	bool has_finished = false, is_itself = false;
 	int64_t begin_ns = INT64_MIN, waits_ns;
 
-	*is_certain = false;
+	queued->is_certain = queued->has_finished = false;
 	/* The times of a hostile log may be far apart. */
 	if (__builtin_sub_overflow(end->begin_ns, from_ns, &waits_ns))
 		return INT64_MIN;
@@ -829,8 +861,9 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 	if (begin_ns == INT64_MIN)
 		return INT64_MIN;
 	/* The waiting thread may have put other work into one of the queues of a group. */
-	*is_certain = is_client || (is_itself && has_finished &&
-				    (!has_group(history, place) || place->poster[0] == waiter));
+	queued->is_certain = is_client || (is_itself && has_finished &&
+					   (!has_group(history, place) || place->posters == 1));
+	queued->has_finished = has_finished;
 	if (is_client || has_finished)
 		return begin_ns;
 	/* A worker that takes work immediately also needs some time for that. */
@@ -903,19 +936,24 @@ static bool add_busy(const struct history *history, const struct place *place, i
 }
 
 /*
- * Returns the number of workers that lived in the whole time between two times, or 0 if one of them
- * waited for work for more than a small part of it, or if this is not known. If each worker has a
- * queue of its own, and another worker of the group waited for work, the work waited only for the
- * worker of its queue.
+ * Returns the number of workers that lived in the whole time in which work was in a queue, or 0 if
+ * one of them waited for work for more than a small part of it, or if this is not known. If each
+ * worker has a queue of its own, the worker of the awaited work must have lived. The others count
+ * only if this worker has finished other work during the wait. Without such work, the threads may
+ * be no workers: each of them may read answers to its own requests. If another worker of the group
+ * waited for work, the work waited only for the worker of its queue.
  */
 static unsigned busy_workers(const struct history *history, const struct place *place,
-			     int64_t from_ns, int64_t to_ns, uint64_t *steps)
+			     const struct pools_queued *queued, uint64_t *steps)
 {
+	const int64_t from_ns = queued->from_ns, to_ns = queued->to_ns;
 	unsigned count = 0, all = 0;
 
 	if (!add_busy(history, place, from_ns, to_ns, &count, steps) ||
 	    has_unknown(history, place, from_ns, to_ns, steps))
 		return 0;
+	if (!count || !has_group(history, place) || !queued->has_finished)
+		return count;
 	for (const struct place *of = group_of(history, place); of; of = group_next(history, of))
 		if (!add_busy(history, of, from_ns, to_ns, &all, steps))
 			return count;
@@ -965,11 +1003,10 @@ bool pools_find(const struct history *history, const struct call *call, const st
 		.idle = place->idle, .has_own = has_group(history, place),
 	};
 	queued->to_ns = (place->queue.kind == QUEUE_MEMORY ? begin_of_work : begin_of_taken)(
-			history, place, end, call->thread, queued->from_ns, &queued->is_certain,
-			steps);
+			history, place, end, call->thread, queued->from_ns, queued, steps);
 	if (queued->to_ns <= queued->from_ns)
 		return false;
-	queued->workers = busy_workers(history, place, queued->from_ns, queued->to_ns, steps);
+	queued->workers = busy_workers(history, place, queued, steps);
 	return queued->workers > 0;
 }
 
@@ -1066,6 +1103,13 @@ const struct call *pools_idle(const struct history *history, uint32_t worker)
 	const struct place *place = pool_of(history, worker);
 
 	return place ? group_of(history, place)->idle : NULL;
+}
+
+bool pools_has_own(const struct history *history, uint32_t worker)
+{
+	const struct place *place = pool_of(history, worker);
+
+	return place && has_group(history, place);
 }
 
 const char *pools_members(const struct history *history, uint32_t worker, unsigned workers)

@@ -16,8 +16,10 @@
  * or the connections of a socket that listens. The log has the call that took the work, also if the
  * call did not wait. So it also has the workers that never waited.
  *
- * Each worker may also have a queue of the kernel of its own, into which one thread of the program
- * puts work. Such workers count as one pool if they take work at one place in the program.
+ * Each worker may also have a queue of the kernel of its own. Such workers count as one pool if
+ * they take work at one place in the program, and the same threads put work into all of their
+ * queues. But threads that read answers to their own requests look the same. So a caller says that
+ * all of them were busy only if pools_find() has found work that waited for them.
  */
 #ifndef POSIXTRACE_WHY_POOLS_H
 #define POSIXTRACE_WHY_POOLS_H
@@ -34,11 +36,13 @@ struct pools_queued {
 	uint32_t worker;         /* the thread that did this work */
 	/*
 	 * the number of busy threads of its pool that lived in the whole time; 1 if each worker has
-	 * a queue of its own, and another one was idle
+	 * a queue of its own, and another one was idle, or the log does not show that the threads
+	 * are workers
 	 */
 	unsigned workers;
 	const struct call *idle; /* a call by which a thread of the pool takes work */
 	bool is_certain;         /* the worker took this work after it had finished other work */
+	bool has_finished;       /* the worker has finished other work during the wait */
 	bool has_own;            /* each worker has a queue of its own */
 };
 
@@ -76,6 +80,9 @@ int pools_busy(const struct history *history, uint32_t worker, int64_t from_ns, 
  * pool; NULL: no pool.
  */
 const struct call *pools_idle(const struct history *history, uint32_t worker);
+
+/* Returns whether each worker in the pool of a thread has a queue of its own. */
+bool pools_has_own(const struct history *history, uint32_t worker);
 
 /*
  * Returns a text for the workers of the pool of a thread, such as "threads that wait for work". The
