@@ -442,8 +442,9 @@ struct _posix_trace_scope_np {
 #endif
 
 /*
- * Defined if trace points in one line can be used with this compiler and standard. A program that
- * is also compiled with others tests this macro, because the names above are macros there, too.
+ * Defined if this compiler and standard support trace points in one line. A program that is also
+ * compiled with an older standard tests this macro: the names above may be macros there, too, but
+ * their use is an error.
  */
 #define POSIX_TRACE_LINES_NP 1
 
