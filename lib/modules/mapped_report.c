@@ -89,8 +89,9 @@ static const struct ptx_mapped_set *last_report(void)
  *
  * AT_EXECFN is the path that execve() got. The function returns true if the family has reported a
  * file with this path and the build-id of this program. The path is no link, because a reported
- * path has none. Another spelling of the path is not examined: the reported paths are data of other
- * processes, and a system call with such a path could wait for a file server that does not answer.
+ * path contains no link. The function does not examine whether two different paths name one file:
+ * other processes write the reported paths, and a system call with such a path could wait for a
+ * file server that does not answer.
  */
 static bool find_executable(void)
 {

@@ -27,10 +27,10 @@
 
 /*
  * The calls of the shim, of libposixtrace and of the dynamic linker that loads them, in an executed
- * program. The list also has the calls after the start, because the executed program does not know
- * the filter and is not quiet: fallocate() for more memory of a stream, kill(), tgkill() and
- * waitid() to find rings of dead threads and of the former program, getegid() before another
- * program is executed, sigaltstack() in signal handlers, and mremap() for patches.
+ * program. The list also has calls after the start, because the shim in the executed program does
+ * not know the filter and does not become quiet: fallocate() for more memory of a stream, kill(),
+ * tgkill() and waitid() to find rings of dead threads and of the former program, getegid() before
+ * another program is executed, sigaltstack() in signal handlers, and mremap() for patches.
  * process_vm_readv() is not in the list, because kernel_copy.c does not call it under a filter.
  */
 static const int start_calls[] = {

@@ -151,8 +151,8 @@ SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, siz
 /* As for mlockall(), the address is 0, and the size is the greatest number. */
 SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
 /*
- * posix_madvise() returns an error number. The C library passes `advice` on to madvise(2), also the
- * values that POSIX does not have.
+ * posix_madvise() returns an error number. The C library also passes values of `advice` that POSIX
+ * does not define on to madvise(2).
  */
 SHIM_NEXT(posix_madvise, shim_no_error);
 SHIM_WRAPPED(posix_madvise, ALLOC_MADVISE);

@@ -88,10 +88,10 @@ struct io_uring {
 static struct {
 	_Atomic(const unsigned *) ring; /* NULL: the place is free */
 	/*
-	 * The upper half is odd while the answers of a ring are counted. It grows by 1 when the
-	 * counting begins, and when the ring leaves this place. The lower half is the next answer;
-	 * it only grows, modulo 2^32, as the tail does. Another ring may later have the same
-	 * address and the same place, but never the same upper half.
+	 * The upper half is odd while the wrappers count the answers of the ring. It grows by 1
+	 * when they begin to count, and when such a ring leaves this place. The lower half is the
+	 * next answer; it only grows, modulo 2^32, as the tail does. Another ring may later have
+	 * the same address and the same place, but no two rings have the same odd upper half there.
 	 */
 	_Atomic uint64_t next;
 	/* true if a copy from the memory of this ring has failed (DESIGN 6) */
@@ -325,11 +325,12 @@ static int find_place(const unsigned *ring)
 }
 
 /*
- * Gives the ring a free place. Returns -1 if there is none. Two threads that do this with the same
- * ring get the same place, unless a place before it becomes free meanwhile. That is possible only
- * with a ring that was made before the shim was loaded: the wrappers of functions that make a ring
- * give it a place before another thread has the ring, also if nothing is traced. The counting of
- * its answers begins at its first traced call.
+ * Gives the ring a free place. Returns -1 if there is none. If two threads call this function with
+ * the same ring, they get the same place, unless a place before it becomes free meanwhile. The
+ * wrappers of functions that make a ring call it before another thread has the ring, also if
+ * nothing is traced. So two threads can call it only with a ring that was made before the shim was
+ * loaded, or while no place was free. The wrappers begin to count the answers of a ring at its
+ * first traced call.
  */
 static int take_place(const unsigned *ring)
 {
@@ -360,8 +361,9 @@ static int place_of(const struct io_uring *of)
 	if (place < 0)
 		return -1;
 	/*
-	 * If two threads use a new ring, one of them begins to count. The ring does not leave its
-	 * place meanwhile, because the program does not end a ring that a call uses.
+	 * If two threads make the first traced call of a ring, one of them begins to count. The
+	 * ring does not leave its place meanwhile, because the program does not end a ring that a
+	 * call uses.
 	 */
 	next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
 	if (!(next & COUNT_ONE))
@@ -374,8 +376,9 @@ static int place_of(const struct io_uring *of)
 
 /*
  * Frees the place of a ring in `rings`. Another ring may later be at the same address, and the
- * answers of that ring are counted from 0 again. The upper half of `next` grows before the place is
- * free. So a thread that sees another ring at this place also sees another upper half.
+ * answers of that ring are counted from 0 again. If the wrappers have counted answers of this ring,
+ * the upper half of `next` grows before the place is free. So a thread that has counted answers of
+ * this ring, and sees another ring at this place, also sees another upper half.
  */
 static void io_uring_forget(const struct io_uring *ring)
 {

@@ -165,10 +165,11 @@ static void forget_memory(const void *from, size_t bytes)
 }
 
 /*
- * pkey_mprotect(2) hides memory whatever its protection is, because a thread can make the memory of
- * a key unreadable without a system call. brk(2) may lower the break, and the C library does not
- * notice that: sbrk(0) still returns the former break. shmat(2) with SHM_REMAP replaces memory. The
- * end of this memory is not an argument, so the function forgets all memory behind the address.
+ * The function forgets the memory of pkey_mprotect(2) with any protection, because a thread can
+ * make the memory of a key unreadable without a system call. brk(2) may lower the break, and the C
+ * library does not notice that: sbrk(0) still returns the former break. shmat(2) with SHM_REMAP
+ * replaces memory. The end of this memory is not an argument, so the function forgets all memory
+ * behind the address.
  */
 void shim_forget_by_call(long number, long a, long b, long c, long d, long e)
 {

@@ -228,8 +228,8 @@ static int filter_errno(int argc, char **argv)
 }
 
 /*
- * filter-exec CALL PROGRAM ARGUMENT...: the program inherits a filter that does not permit the
- * call: "copy", or one that a small program does not need.
+ * filter-exec CALL PROGRAM ARGUMENT...: the program inherits a filter that kills for the call. CALL
+ * is copy, wait, memory, move or signal. A small program makes none of these calls itself.
  */
 static int filter_exec(int argc, char **argv)
 {

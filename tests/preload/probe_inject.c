@@ -342,8 +342,8 @@ static void begin_seccomp(void)
 }
 
 /*
- * A child traces this process until both read the end of the input, or only for a short time, as a
- * posixtrace whose command was killed.
+ * A child traces this process until both read the end of the input. With is_brief, the child ends
+ * soon and has the name of a posixtrace, as one whose command was killed.
  */
 static void begin_tracer(bool is_brief)
 {

@@ -78,7 +78,7 @@ for families in '' all; do
 		check "a filter that permits the library: the program is traced" \
 			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
 	fi
-	# The library makes these calls only at times, and the program never.
+	# The library makes these calls only in some cases. The program makes none of them.
 	for call in wait memory move signal; do
 		confined 0 filter-exec $call /bin/echo here &&
 			check "a filter that forbids a call of the library ($call): the log says why" \

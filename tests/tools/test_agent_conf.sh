@@ -32,8 +32,8 @@ check "--check reports that there is no trigger" has out '^  no trigger: '
 check "no message" is_empty err
 check "--check makes nothing" test ! -e "$tmp/store"
 
-# A path that is not the path of a file here. Nothing is said about a path that a process has, or that
-# the user may not examine.
+# A path that is not the path of a file here. --check prints nothing about a path that a process
+# has, or that the user may not examine.
 cp "$(command -v sleep)" "$tmp/program"
 ln -s program "$tmp/link"
 real=$(readlink -f "$tmp/program")

@@ -245,7 +245,7 @@ refused 'no log would be kept' --keep-size 1M --rotate-size 2M
 refused 'no --loop' --rotate-time 1h --loop
 refused 'never full' --rotate-time 1h --log-policy until-full
 refused 'never full' --rotate-time 1h --stack --loop
-# Only the library starts a guardian. A blank or a sign is no digit.
+# The guardian refuses arguments that the library never gives, such as a blank in place of a digit.
 uuid=00112233445566778899aabbccddeeff
 for wrong in "" "0" "0 1 0 1" "0 1 0 1 0 x" "0 1 0 1 0 +1${uuid#??}" "x 1 0 1 0 $uuid" "0 -1 0 1 0 $uuid" \
 	"0 1 2 1 0 $uuid" "0 1 0 1x 0 $uuid" "0 1 0 1 01x $uuid" "99999999999 1 0 1 0 $uuid"; do

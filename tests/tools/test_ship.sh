@@ -169,7 +169,7 @@ ships 0 --timeout 1 --give-up 2m "$log"
 check "a server that is always late: all events, each once" is_whole "$total"
 check "a server that is always late: the message has the next limit" has err "INSERT INTO .*; ship waits at most 2 s for its next answer\$"
 check "a server that is always late: few attempts are void" test "$(sed -n 's/^voided //p' "$tmp/result")" -le 3
-# The longer time ends with --give-up.
+# The longer time for a late server ends with --give-up.
 rm -rf "$tmp/state"
 FAKE_LATE=1000
 export FAKE_LATE

@@ -64,9 +64,9 @@ static int64_t waited(void)
 } while (0)
 
 /*
- * Returns a clock that advances while this thread has a CPU. The thread is never blocked. The clock
- * of CPU time is no measure: in a virtual machine it leaves out the time in which the hypervisor
- * had the processor, but the kernel's switches do not show this time.
+ * Returns a time that advances only while this thread has a CPU, if the thread is never blocked.
+ * The clock of CPU time is not usable: in a virtual machine it omits the time in which the
+ * hypervisor had the processor, and the kernel's switches, which why reads, do not show this time.
  */
 static int64_t on_cpu(void)
 {

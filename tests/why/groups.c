@@ -276,7 +276,7 @@ static void run_dispatcher(int clients)
 		MUST(!pthread_create(&client[i], NULL, run_pipe_client, NULL));
 	while (asked < clients || begun < (takes_turns ? clients : WORKERS))
 		usleep(1000);
-	/* This is the turn of the other worker. */
+	/* The idle worker gets this job, so the busy worker gets the next one. */
 	if (takes_turns)
 		ask_pipe(1);
 	ask_pipe(30);
@@ -295,7 +295,7 @@ static void pool_dispatched(void)
 	run_dispatcher(CLIENTS);
 }
 
-/* The last job is given to the worker that is busy, although the other one is idle. */
+/* The dispatcher gives the last job to the busy worker, although the other worker is idle. */
 static void pool_turns(void)
 {
 	takes_turns = true;

@@ -388,7 +388,10 @@ private:
 	trace_event_id_t end_;
 };
 
-/* An open file. The destructor closes its descriptor. A NUL would cut the path to another one. */
+/*
+ * An open file. The destructor closes its descriptor. The constructor refuses a path with a NUL,
+ * because open() would open the file whose name is the part before the NUL.
+ */
 class file {
 public:
 	file(const std::string &path, int flags)

@@ -63,8 +63,8 @@ function asyncSpan(name, level = 0) {
 // Because of this set, a program that traces until it ends need not keep the object.
 const started = new Set();
 
-// Returns `path` if it can be the path of a file, and throws otherwise. The functions of `native`
-// would cut a string at a NUL and open another file.
+// Returns `path` if it is a string without a NUL, and throws otherwise. The functions of `native`
+// also refuse other values, but with the error ENAMETOOLONG.
 function pathOf(path) {
   if (typeof path !== 'string' || path.includes('\0'))
     throw new TypeError('the path of a log is a string without a NUL');

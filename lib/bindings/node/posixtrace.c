@@ -75,8 +75,8 @@ static napi_value wrong_name(napi_env env, const char *before, const char *name,
 
 /*
  * Stores a string argument, or "" if `value` is no string. Returns false if the value is no string,
- * has a NUL, at which C would cut it, or does not fit. Node-API shortens a string that does not fit
- * and does not report it. So a string that fills the whole room counts as too long.
+ * or does not fit, or has a NUL, because C would cut it there. Node-API shortens a string that does
+ * not fit and does not report it. So a string that fills the whole room counts as too long.
  */
 static bool string_of(napi_env env, napi_value value, char *text, size_t room)
 {

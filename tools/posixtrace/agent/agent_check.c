@@ -115,11 +115,11 @@ static void compare_path(void *arg, const struct found *found)
 }
 
 /*
- * Prints the paths of the section that are not the path of a file here: there is no such file, or
- * its path without links is another one. /proc/PID/exe has the path without links. A process in
- * another mount namespace can have such a path nevertheless, so the function prints only what it
- * sees, and nothing if a process has the path. The agent itself does not look at the files, because
- * a file server that does not answer would stop it.
+ * Prints each path of the section without wildcards that cannot be in /proc/PID/exe of a process in
+ * this mount namespace: there is no such file, or the path is not the path without links, which
+ * /proc/PID/exe has. A process in another mount namespace can have such a path. So the function
+ * prints facts and no conclusion, and prints nothing if a process has the path. The agent itself
+ * does not examine the files, because a file server that does not answer would block it.
  */
 static void show_paths(const struct config *config, const struct config_record *record)
 {

@@ -180,10 +180,10 @@ static bool is_unsent(CURLcode err)
 }
 
 /*
- * Returns whether there was a connection, with https a session of TLS as well, so that the receiver
- * may have got bytes of the request. libcurl reports the same error if there is no connection or
- * session within CONNECT_S, and if there is no answer within timeout_s. APPCONNECT_TIME is set only
- * because no connection is reused.
+ * Returns whether the receiver may have got bytes of the request: there was a connection, and for
+ * https also a session of TLS. libcurl reports the same error if there is no connection or session
+ * within CONNECT_S, and if there is no answer within timeout_s. libcurl sets APPCONNECT_TIME only
+ * for a new connection, and CURLOPT_FRESH_CONNECT makes each connection new.
  */
 static bool was_connected(CURL *curl, const struct http_request *request)
 {

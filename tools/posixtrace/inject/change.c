@@ -272,10 +272,10 @@ static enum pass stop_one(struct change *change, pid_t tid, bool has_children, c
 }
 
 /*
- * Stops the threads that are not stopped yet: without `parents` only those that have no children.
+ * Stops the threads that are not stopped yet; if `parents` is false, only those without children.
  * Meanwhile a thread that still runs may start other threads, so the caller repeats the calls until
- * they find no new thread. The end of a child of a stopped thread would end epoll_wait() of
- * another thread (safe_has_children()). So the threads with children are stopped last.
+ * they find no new thread. The end of a child of a stopped thread would end epoll_wait() of another
+ * thread (safe_has_children()). So the caller stops the threads with children last.
  */
 static enum pass stop_some(struct change *change, bool parents, const char **why)
 {

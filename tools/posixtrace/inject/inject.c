@@ -45,7 +45,7 @@
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
-/* Threads with children are tried after a time and some rounds, at the latest after LATE_NS. */
+/* until PARENT_NS and PARENT_ROUNDS are over, or LATE_NS, threads with children are not tried */
 #define PARENT_NS INT64_C(1000000000)
 #define LATE_NS   INT64_C(4000000000)
 #define PARENT_ROUNDS 100
@@ -416,9 +416,9 @@ static enum progress try_thread(const struct work *work, struct target *target,
 /*
  * Returns the least rank of the threads to try now. A running thread may soon wait, and a waiting
  * thread is a better choice. A thread with children is the last choice: the end of a child may end
- * a system call of another thread (SAFE_PARENT). On a busy machine a round may take long, and the
- * time alone would be over before another thread had a chance. A process with thousands of threads
- * has few rounds in TRY_NS.
+ * a system call of another thread (SAFE_PARENT). On a busy machine there may be only a few rounds
+ * in PARENT_NS, so the other threads also have PARENT_ROUNDS. A process with thousands of threads
+ * may have fewer rounds in TRY_NS, so LATE_NS ends this time.
  */
 static enum safe_rank least_rank(int64_t passed_ns, unsigned rounds)
 {
@@ -620,9 +620,9 @@ static void say_cancelled(const struct work *work, int signal, int status)
 }
 
 /*
- * Does the work in a child, and waits for it. The ending signals are blocked. The time of the
- * child's work is limited. If the child is killed, this function prints a message, and the work has
- * failed.
+ * Does the work in a child, and waits for it. The caller has blocked ending_signals. The time of
+ * the child's work is limited. If the child is killed, this function prints a message, and the work
+ * has failed.
  */
 static enum work_exit work_in_child(struct work *work, struct target *target)
 {
@@ -673,11 +673,11 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 }
 
 /*
- * Sometimes a thread does not stop, for example in a slow call of the file system, or on a busy
- * machine. Such a thread remains seized by the child that tried to stop it. This child ends, and
- * the next child tries again. Meanwhile signals by which a user ends the command, such as SIGINT,
- * are blocked, so that they end neither the child nor the command between two tries. They cancel
- * the work.
+ * Does the work in a child. If a thread does not stop, for example in a slow call of the file
+ * system or on a busy machine, it remains seized by the child that tried to stop it. So this child
+ * ends, and another child tries again, up to STUCK_TRIES children. The function blocks the signals
+ * by which a user ends the command, such as SIGINT: they end neither a child, nor the command
+ * between two tries. They cancel the work.
  */
 static enum work_exit work_in_children(struct work *work, struct target *target)
 {

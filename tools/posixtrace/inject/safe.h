@@ -25,8 +25,8 @@ enum safe_rank {
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
 /*
- * Returns whether the thread has children, or cannot be examined. A kernel that does not list
- * children counts as one without.
+ * Returns whether the thread has children. The result is true if the thread cannot be examined, and
+ * false if the thread has ended or the kernel does not list children.
  */
 bool safe_has_children(pid_t pid, pid_t tid);
 

@@ -51,7 +51,7 @@ static struct stop stop_of(int status)
 	return stop;
 }
 
-/* The kernel sends the signal of a stop only if it is not ignored. */
+/* The kernel sends SIGCHLD for a stop only if this process does not ignore SIGCHLD. */
 void stop_prepare(void)
 {
 	sigset_t set;
@@ -64,9 +64,9 @@ void stop_prepare(void)
 
 /*
  * waitpid() has no time limit, so this function calls it without blocking, after each SIGCHLD and
- * at least once in PAUSE_NS. A late answer would lengthen the time in which a kill of this process
- * ends a system call of the thread (DESIGN 8). end_ns is on the clock of until_now_ns(). __WALL is
- * needed because the thread is not a child of this process.
+ * at the latest after PAUSE_NS. If this process is killed between the stop and the next steps, a
+ * system call of the thread returns EINTR (DESIGN 8). SIGCHLD makes this time short. end_ns is on
+ * the clock of until_now_ns(). __WALL is needed because the thread is not a child of this process.
  */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {

@@ -42,7 +42,7 @@ struct stopped {
 	struct user_regs_struct regs;
 	/* stop_begin() also accepts a thread whose process SIGSTOP has stopped */
 	bool takes_group;
-	bool has_children; /* for the caller */
+	bool has_children; /* set and read by the caller only */
 	uint64_t mask;                          /* the blocked signals */
 	_Alignas(64) unsigned char state[STOP_STATE_BYTES];
 	size_t state_bytes;

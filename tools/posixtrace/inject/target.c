@@ -27,7 +27,8 @@
 
 /*
  * A process that has just started is examined again and again for a second, because it may need
- * time to load its C library on a busy machine. So is a process whose tracer will soon end.
+ * time to load its C library on a busy machine. The same is done with a process whose tracer may
+ * soon end.
  */
 #define START_LOOKS 200
 #define START_PAUSE_NS 5000000
@@ -43,15 +44,16 @@ static enum target_verdict target_refuse(pid_t pid, const char *why)
 	return TARGET_REFUSED;
 }
 
-/* Returns the process that traces the process with this status file, or 0. */
+/* Returns the tracer of the process that has this status file, or 0. */
 static pid_t tracer_of(const char *status)
 {
 	return (pid_t)procfile_number(status, "TracerPid:", 10, 0);
 }
 
 /*
- * Returns whether a process has a tracer that will end within seconds: it has lost its memory, or
- * it is another posixtrace, whose command may have been killed.
+ * Returns whether the process with this status file has a tracer that may soon end: the tracer is
+ * ending and has no memory any more, or it is another posixtrace, whose command may have been
+ * killed.
  */
 static bool has_passing_tracer(const char *status)
 {
@@ -533,9 +535,9 @@ static uint64_t program_of(pid_t pid)
 }
 
 /*
- * Examines the process once. If the process is starting a program and is_last is false, the
- * function prints nothing, and the caller examines the process again later. The same is true if a
- * tracer is attached that will soon end.
+ * Examines the process once. If the process is starting a program, or has a tracer that may soon
+ * end, and is_last is false, the function prints nothing and sets *again. The caller then examines
+ * the process again later.
  */
 static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
 					bool is_last, bool *again)

@@ -46,7 +46,7 @@ struct capture_plan {
 	int64_t duration_ns; /* 0: no limit */
 	int stream_policy, log_policy;
 	size_t stream_size;  /* in bytes */
-	const char *size_key; /* what sets stream_size, for messages: an option, or a key */
+	const char *size_key; /* the option or key that sets stream_size, for messages */
 	size_t log_size;     /* in bytes; 0: the library's default */
 	double budget;       /* of --budget: a share of the processor time; 0: no limit */
 	/* of --data and --stack: number of bytes that an event has behind its fields */

@@ -435,9 +435,9 @@ static enum server_result read_identity(struct link *link)
 }
 
 /*
- * Returns the time limit for a host that has been late: the limit of --timeout, doubled, but cut to
- * the time after which ship gives up. Only the doubling is cut: a host that was never late has the
- * whole time of --timeout.
+ * Returns the time limit for the next request to a host: the limit of --timeout, doubled for each
+ * late answer (patience->doublings). A doubled limit ends when ship gives up. The result is never
+ * less than the limit of --timeout.
  */
 static unsigned patient_s(const struct link *link, const struct link_patience *patience)
 {

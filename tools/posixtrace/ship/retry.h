@@ -55,8 +55,9 @@ void retry_failed(struct retry *retry, const char *reason);
  */
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns);
 /*
- * Returns the time until retry_again() gives up if requests have failed since failing_ns; 0: none
- * has. A result of 0 or less means that the time is over, INT64_MAX that there is no limit.
+ * Returns the time until retry_again() gives up if requests have failed since failing_ns. With
+ * failing_ns 0, no request has failed, and the result is the whole time. A result of 0 or less
+ * means that the time is over, INT64_MAX that there is no limit.
  */
 int64_t retry_left_ns(const struct retry *retry, int64_t failing_ns);
 

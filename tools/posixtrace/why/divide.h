@@ -50,13 +50,14 @@ struct why_node {
 	uint32_t holder;        /* with is_end: index of its first holder + 1; 0: none */
 	bool is_guess;          /* the cause was found only by the times of events */
 	/*
-	 * Of WHY_WHO: an interrupt, or a thread that was not recorded, ended the wait. The log does
-	 * not show what it did before, so the wait itself is the cause.
+	 * Of WHY_WHO. is_interrupt: an interrupt ended the wait. is_outside: the wait itself is the
+	 * cause, because an interrupt ended it, or a thread that was not recorded ended a known
+	 * wait. The log does not show what the thread did before.
 	 */
 	bool is_outside, is_interrupt;
 	/*
-	 * Of WHY_WHO: the pool, as of pools_idle(), for which work waited, if each of its workers
-	 * has a queue of its own and all of them were busy; NULL: there is none.
+	 * Of WHY_WHO: the pool for which work waited, as a result of pools_idle(). Set only if each
+	 * worker of the pool has a queue of its own and all of them were busy; NULL otherwise.
 	 */
 	const struct call *pool;
 };
@@ -72,14 +73,14 @@ static inline void why_count_call(struct why_node *node, const struct call *call
 #define WHY_OTHERS_KEY (UINT64_C(1) << 34)
 /* The key of the node of the times that the log does not divide among such programs. */
 #define WHY_MIXED_KEY (UINT64_C(1) << 35)
-/* A bit of the key of the node of such a program, with its name or with the number of a thread. */
+/* A bit in the key of the node of such a program. The other bits are its name, or its thread. */
 #define WHY_NAMED_KEY  (UINT64_C(1) << 32)
 #define WHY_THREAD_KEY (UINT64_C(1) << 33)
 /* The end of the label of such a program. */
 #define WHY_UNRECORDED ", which was not recorded"
-/* The begin of the labels below a node of the kind WHY_READY: who had the CPU. */
+/* The beginning of the labels below a node of the kind WHY_READY: a program had the CPU. */
 #define WHY_CPU_RAN    "the CPU ran "
-/* The begin of the label of a function that ran. */
+/* The beginning of the label of a function that ran. */
 #define WHY_RUNNING    "running "
 
 #define WHY_NODES  65536

@@ -32,9 +32,9 @@ static bool has_queued(const struct division *division, const struct call *pool)
 /*
  * Finds a worker of a busy pool in the chain that leads to a node. Only with has_waiting(), this
  * may be the thread of the window. If each worker of a pool has a queue of its own, has_queued()
- * must show that work waited for the pool, because other threads look the same. A pool is busy if
- * no worker of it was idle for most of the time in which all of them lived. This time must be at
- * least half of the window. Returns 0 or ENOMEM.
+ * must show that work waited for the pool (pools.h). A pool is busy if no worker of it was idle for
+ * most of the time in which all of them lived. This time must be at least half of the window.
+ * Returns 0 or ENOMEM.
  */
 static int find_busy(struct groups *groups, const struct why *why, const struct window *window,
 		     const struct division *division, uint32_t node)

@@ -1258,8 +1258,8 @@ static const struct process_end *end_of(const struct history *history, pid_t pid
 
 /*
  * If a signal ended a process, the threads that had not ended before existed until then. If the log
- * does not show when such a thread had a CPU, last_ns becomes the time of this signal, unless an
- * event of the thread is later.
+ * does not show when such a thread had a CPU, last_ns becomes at least the time of this signal: an
+ * event of the thread may be later.
  */
 static void extend_killed(struct history *history)
 {
@@ -1267,7 +1267,10 @@ static void extend_killed(struct history *history)
 		qsort(history->ended, history->endeds, sizeof(*history->ended), by_process);
 	for (size_t i = 0; i < history->threads; i++) {
 		struct history_thread *thread = &history->thread[i];
-		/* The kernel's last record of a thread may be later than the look at its end. */
+		/*
+		 * last_ns is no measure here: the kernel's last record of the thread may be later
+		 * than the event of the process's end.
+		 */
 		const struct process_end *end = end_of(history, thread->pid, thread->last_call_ns);
 
 		if (!thread->last_call || history_ended_itself(thread) || !end)

@@ -276,8 +276,9 @@ struct history_thread {
 	} connecting;
 	/*
 	 * kill_signal is the signal that ended the process after the thread's last event; 0: none,
-	 * or unknown. If the log does not show when the thread had a CPU, last_ns is the time of
-	 * the signal, and quiet_ns is the time of the last event. Otherwise quiet_ns is INT64_MAX.
+	 * or unknown. If the log does not show when the thread had a CPU, last_ns is at least the
+	 * time of the signal, and quiet_ns is the time of the last event. Otherwise quiet_ns is
+	 * INT64_MAX.
 	 */
 	int32_t kill_signal;
 	int64_t quiet_ns;

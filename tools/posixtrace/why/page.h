@@ -2,8 +2,8 @@
 /*
  * page.h - the parts of a page of text, which why_text.c puts together.
  *
- * Labels contain names from the log, and the log is hostile. So labels and names are written to the
- * terminal through text_safe() and text_name() only.
+ * Labels contain names from the log, and the log may be hostile. So these functions write labels
+ * and names to the terminal through text_safe() and text_name() only.
  */
 #ifndef POSIXTRACE_WHY_PAGE_H
 #define POSIXTRACE_WHY_PAGE_H

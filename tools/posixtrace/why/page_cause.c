@@ -102,8 +102,8 @@ static void end_programs(const struct page *page, unsigned programs)
 /*
  * Writes the threads or programs that each had the CPU for at least a tenth of the time in which
  * the thread was ready to run, if together they had it for more than half of this time. All their
- * labels begin with WHY_CPU_RAN, and those of programs end with WHY_UNRECORDED. Neighbours share
- * these words.
+ * labels begin with WHY_CPU_RAN, and those of programs end with WHY_UNRECORDED. Neighbours of one
+ * form share these words.
  */
 static void put_takers(const struct page *page, uint32_t node)
 {
@@ -227,8 +227,8 @@ static void put_readers(struct out *out, const struct why_node *node)
 }
 
 /*
- * Returns the node with is_outside below a node whose label has the most time, if this is at least
- * half of the time of the node, or 0.
+ * Returns the greatest of the nodes with is_outside below a node. Returns 0 if there is none, or if
+ * all such nodes with the same label together have less than half of the time of the node.
  */
 static uint32_t outside_of(const struct division *division, uint32_t node)
 {
@@ -272,7 +272,7 @@ void page_cause(const struct page *page, const struct why_cause *cause)
 	if (cause->kind == WHY_READY)
 		put_takers(page, cause->node);
 	put_readers(page->out, &page->division->node[cause->node]);
-	/* The chain has it in any case. An interrupt is no further reason for a known wait. */
+	/* The interrupt that ended a known wait is no further reason. */
 	if (outside && (!page->division->node[outside].is_interrupt ||
 			cause->kind == WHY_UNKNOWN)) {
 		out_str(page->out, ", ");

@@ -69,8 +69,8 @@ struct place {
 	bool is_posted;          /* another thread has put work into the queue, or woken a worker */
 	bool is_cut;             /* more than POOLS_WORKERS threads take work here */
 	/*
-	 * The group of the place: see group_places(). 'group' is the index of its first place,
-	 * 'next' the index of its next place + 1; 0: there is none.
+	 * The group of the place (group_places()): 'group' is the index of the first place of the
+	 * group, and 'next' is 1 + the index of the place behind this one; 0: this is the last one.
 	 */
 	uint32_t group, next;
 };
@@ -308,8 +308,8 @@ static void choose_places(struct pools *pools)
 static const struct pools *grouped; /* the pools whose places by_group() compares */
 
 /*
- * Returns whether a place may belong to a group: it has one worker, whose pool it is, and all
- * threads that put work into its queue are known.
+ * Returns whether a place may be in one group with others: it has one worker, choose_places() has
+ * chosen it for this worker, and all threads that put work into its queue are known.
  */
 static bool is_single(const struct place *place)
 {
@@ -345,7 +345,6 @@ static int compare_single(const struct place *x, const struct place *y)
 }
 
 /* Orders places so that those of a group follow each other. Places without a group are the last. */
-
 static int by_group(const void *a, const void *b)
 {
 	const struct place *x = &grouped->place[*(const uint32_t *)a];
@@ -366,8 +365,8 @@ static bool is_same_group(const struct place *x, const struct place *y)
 
 /*
  * Puts the queues with one worker each into groups: the same threads put work into all of them, and
- * their workers take it at one place in the program. All other places are groups of their own.
- * Returns false if memory is lacking.
+ * their workers take it at one place in the program. A group has at most POOLS_WORKERS places. Each
+ * other place is a group of its own. Returns false if memory is lacking.
  */
 static bool group_places(struct pools *pools)
 {
@@ -832,7 +831,7 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 	int64_t begin_ns = INT64_MIN, waits_ns;
 
 	queued->is_certain = queued->has_finished = false;
-	/* The times of a hostile log may be far apart. */
+	/* The times of a hostile log may be so far apart that the difference overflows. */
 	if (__builtin_sub_overflow(end->begin_ns, from_ns, &waits_ns))
 		return INT64_MIN;
 	if (!is_client && !has_put(history, place, waiter, &is_itself))
@@ -845,7 +844,10 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 		if (n == LOOK_AT)
 			return INT64_MIN;
 		if (is_idle_call(history, place, worker, before)) {
-			/* The worker was idle: it began its work immediately. */
+			/*
+			 * The worker was idle, so it began the work immediately. If each worker has
+			 * a queue of its own, a short wait does not count.
+			 */
 			if (history_was_blocked(history, before) &&
 			    (!has_group(history, place) ||
 			     before->end_ns - before->begin_ns > waits_ns / IDLE_PART))
@@ -860,7 +862,10 @@ static int64_t begin_of_taken(const struct history *history, const struct place 
 	}
 	if (begin_ns == INT64_MIN)
 		return INT64_MIN;
-	/* The waiting thread may have put other work into one of the queues of a group. */
+	/*
+	 * In a group, another thread may have put the awaited work into this queue. This is
+	 * impossible only if no thread but the waiting one puts work into it.
+	 */
 	queued->is_certain = is_client || (is_itself && has_finished &&
 					   (!has_group(history, place) || place->posters == 1));
 	queued->has_finished = has_finished;
@@ -938,10 +943,10 @@ static bool add_busy(const struct history *history, const struct place *place, i
 /*
  * Returns the number of workers that lived in the whole time in which work was in a queue, or 0 if
  * one of them waited for work for more than a small part of it, or if this is not known. If each
- * worker has a queue of its own, the worker of the awaited work must have lived. The others count
- * only if this worker has finished other work during the wait. Without such work, the threads may
- * be no workers: each of them may read answers to its own requests. If another worker of the group
- * waited for work, the work waited only for the worker of its queue.
+ * worker has a queue of its own, this is the rule for the worker of the awaited work. The result is
+ * 1 if this worker has finished no other work during the wait: the threads may then be no workers,
+ * because each may read answers to its own requests. The result is also 1 if another worker of the
+ * group waited for work: the awaited work then waited only for the worker of its queue.
  */
 static unsigned busy_workers(const struct history *history, const struct place *place,
 			     const struct pools_queued *queued, uint64_t *steps)

@@ -35,9 +35,9 @@ struct pools_queued {
 	int64_t from_ns, to_ns;
 	uint32_t worker;         /* the thread that did this work */
 	/*
-	 * the number of busy threads of its pool that lived in the whole time; 1 if each worker has
-	 * a queue of its own, and another one was idle, or the log does not show that the threads
-	 * are workers
+	 * The number of threads of its pool that lived in the whole time; all of them were busy. If
+	 * each worker has a queue of its own, 1 means that another worker was idle, or that the log
+	 * does not show that the threads are workers.
 	 */
 	unsigned workers;
 	const struct call *idle; /* a call by which a thread of the pool takes work */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * why_text.c - one page of text: the cause, the way to it, the parts of the time, the evidence. The
- * first three lines answer the question, the rest shows why to believe it.
+ * why_text.c - one page of text: the cause, the chain that leads to it, the parts of the time, and
+ * the evidence. The first three lines are the answer. The other lines show on what it is based.
  */
 #include "why/page.h"
 

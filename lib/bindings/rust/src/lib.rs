@@ -152,9 +152,9 @@ const BYTES_TYPE: c_uint = 22;
 pub struct Payload {
     arg: [MaybeUninit<sys::Arg>; FIELDS],
     args: usize,
-    /// Texts and bytes, each with a NUL behind it. A value may be a temporary, so it is copied. An
-    /// event has no room for more than BYTES: a text that is shortened here would be shortened in
-    /// the event, too.
+    /// Copies of texts and bytes, because a value may be a temporary. Each has a NUL behind it. An
+    /// event has no room for more than BYTES, so the library would also shorten each text that
+    /// add_copy() shortens.
     copies: [MaybeUninit<u8>; BYTES + FIELDS],
     used: usize,
 }
@@ -179,8 +179,8 @@ impl Payload {
         }
     }
 
-    /// Appends a text or bytes. The number of the field is the position of its copy, because the
-    /// payload may be moved.
+    /// Appends a text or bytes. `number` is the position of the copy, and record() makes it a
+    /// pointer: before, the payload may be moved.
     fn add_copy(&mut self, kind: c_uint, bytes: &[u8]) {
         if self.args < FIELDS {
             let len = bytes.len().min(BYTES.saturating_sub(self.used));
