@@ -30,7 +30,8 @@
  * program. The list also has calls after the start, because the shim in the executed program does
  * not know the filter and does not become quiet: fallocate() for more memory of a stream, kill(),
  * tgkill() and waitid() to find rings of dead threads and of the former program, getegid() before
- * another program is executed, sigaltstack() in signal handlers, and mremap() for patches.
+ * another program is executed, sigaction() and getpgrp() before a signal to the own process,
+ * sigaltstack() in signal handlers, and mremap() for patches.
  * process_vm_readv() is not in the list, because kernel_copy.c does not call it under a filter.
  */
 static const int start_calls[] = {
@@ -39,10 +40,15 @@ static const int start_calls[] = {
 	SYS_getppid, SYS_getrandom, SYS_gettid, SYS_kcmp, SYS_kill, SYS_lseek, SYS_madvise,
 	SYS_membarrier, SYS_memfd_create, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap,
 	SYS_newfstatat, SYS_openat, SYS_pidfd_open, SYS_ppoll, SYS_prctl, SYS_pread64,
-	SYS_prlimit64, SYS_read, SYS_readlinkat, SYS_rt_sigprocmask, SYS_sched_yield,
-	SYS_sigaltstack, SYS_tgkill, SYS_waitid,
+	SYS_prlimit64, SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigprocmask,
+	SYS_sched_yield, SYS_sigaltstack, SYS_tgkill, SYS_waitid,
 #ifdef SYS_readlink
 	SYS_readlink,
+#endif
+#ifdef SYS_getpgrp
+	SYS_getpgrp,
+#else
+	SYS_getpgid,
 #endif
 };
 

@@ -98,6 +98,9 @@ static struct {
 	atomic_bool is_refused;
 } rings[RINGS];
 
+/* True if the answers of any ring are counted. */
+static atomic_bool counts_any;
+
 #define COUNT_ONE        (UINT64_C(1) << 32)
 #define WITHOUT_NEXT(at) ((at) & ~(COUNT_ONE - 1))
 
@@ -347,8 +350,21 @@ static int take_place(const unsigned *ring)
 }
 
 /*
+ * Returns the first answer to count: the first one that the program has not consumed, and that was
+ * not counted before. `counted` is the next answer of an earlier counting, or 0.
+ */
+static unsigned first_answer(const struct io_uring *of, unsigned counted)
+{
+	const unsigned head = *of->completions.kernel.head;
+	const unsigned tail = __atomic_load_n(of->completions.kernel.tail, __ATOMIC_RELAXED);
+
+	/* The numbers are modulo 2^32, and the tail is never far from the head. */
+	return counted - head <= tail - head ? counted : head;
+}
+
+/*
  * Returns the place of the ring in `rings`, or -1 if there is no room. Answers that the program has
- * consumed before the first call get no event, because they are older than the recording.
+ * consumed before the first traced call get no event, because they are older than the recording.
  */
 static int place_of(const struct io_uring *of)
 {
@@ -366,12 +382,41 @@ static int place_of(const struct io_uring *of)
 	 * call uses.
 	 */
 	next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
-	if (!(next & COUNT_ONE))
+	if (!(next & COUNT_ONE)) {
 		atomic_compare_exchange_strong_explicit(
 			&rings[place].next, &next,
-			(WITHOUT_NEXT(next) + COUNT_ONE) | *of->completions.kernel.head,
+			(WITHOUT_NEXT(next) + COUNT_ONE) | first_answer(of, (unsigned)next),
 			memory_order_relaxed, memory_order_relaxed);
+		atomic_store_explicit(&counts_any, true, memory_order_relaxed);
+	}
 	return place;
+}
+
+/*
+ * Ends the counting of the answers at a place. Other threads may end it at the same time, or count
+ * another answer before.
+ */
+static void end_count(int place)
+{
+	uint64_t next = atomic_load_explicit(&rings[place].next, memory_order_relaxed);
+
+	while ((next & COUNT_ONE) &&
+	       !atomic_compare_exchange_weak_explicit(&rings[place].next, &next, next + COUNT_ONE,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/*
+ * Called before an untraced call. Answers that the program gets from now on have no event. The next
+ * trace counts from its first call on.
+ */
+static void end_counts(void)
+{
+	if (!atomic_load_explicit(&counts_any, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&counts_any, false, memory_order_relaxed);
+	for (int i = 0; i < RINGS; i++)
+		end_count(i);
 }
 
 /*
@@ -385,9 +430,9 @@ static void io_uring_forget(const struct io_uring *ring)
 	int place;
 
 	while ((place = find_place(ring->completions.kernel.tail)) >= 0) {
-		if (atomic_load_explicit(&rings[place].next, memory_order_relaxed) & COUNT_ONE)
-			atomic_fetch_add_explicit(&rings[place].next, COUNT_ONE,
-						  memory_order_relaxed);
+		end_count(place);
+		atomic_fetch_and_explicit(&rings[place].next, WITHOUT_NEXT(UINT64_MAX),
+					  memory_order_relaxed);
 		atomic_store_explicit(&rings[place].is_refused, false, memory_order_relaxed);
 		atomic_store_explicit(&rings[place].ring, NULL, memory_order_release);
 	}
@@ -645,6 +690,9 @@ static void io_uring_end(struct uring_call *call, int result, const char *by, co
 		int result; \
 		if (!function) \
 			return missing; \
+		/* A call that is a part of a traced one is not on, but ends no count. */ \
+		if (!*shim_switch[IO_URING]) \
+			end_counts(); \
 		if (!shim_on(IO_URING)) \
 			return function args; \
 		io_uring_begin(&call, ring, effect, shim_caller()); \

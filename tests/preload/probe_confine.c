@@ -236,6 +236,7 @@ static int filter_exec(int argc, char **argv)
 	const uint32_t call = !strcmp(argv[0], "copy") ? SYS_process_vm_readv :
 			      !strcmp(argv[0], "wait") ? SYS_waitid :
 			      !strcmp(argv[0], "memory") ? SYS_fallocate :
+			      !strcmp(argv[0], "action") ? SYS_rt_sigaction :
 			      !strcmp(argv[0], "move") ? SYS_mremap : SYS_tgkill;
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

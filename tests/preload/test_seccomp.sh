@@ -79,7 +79,7 @@ for families in '' all; do
 			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
 	fi
 	# The library makes these calls only in some cases. The program makes none of them.
-	for call in wait memory move signal; do
+	for call in wait memory move signal action; do
 		confined 0 filter-exec $call /bin/echo here &&
 			check "a filter that forbids a call of the library ($call): the log says why" \
 				shows 'process.untraced .*seccomp filter' 1

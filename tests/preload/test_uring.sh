@@ -261,8 +261,8 @@ if ${CC:-cc} -o "$tmp/two" "$tmp/two.c" -luring; then
 	check "each answer of the other ring, once" shows 'io.uring_complete .*user_data=0xb[1-3]$' 3
 fi
 
-# Answers that a program has consumed before the trace begins have no event. The program waits after
-# them until its input ends.
+# Answers that a program has consumed before a trace have no event: before the first trace, and
+# between two traces. The program reads lines "NUMBER DATA", and makes so many requests.
 cat >"$tmp/before.c" <<'EOT'
 #include <liburing.h>
 #include <stdio.h>
@@ -280,39 +280,52 @@ static int submit(struct io_uring *ring, unsigned long long data)
 int main(void)
 {
 	struct io_uring ring;
+	unsigned number, data;
 	if (io_uring_queue_init(4, &ring, 0))
 		return 1;
-	for (int i = 0; i < 100; i++)
-		if (submit(&ring, 0x1000 + i))
-			return 1;
-	puts("ready");
-	fflush(stdout);
-	getchar();
-	if (submit(&ring, 0xbeef))
-		return 1;
+	while (scanf("%u %x", &number, &data) == 2) {
+		while (number--)
+			if (submit(&ring, data++))
+				return 1;
+		puts("done");
+		fflush(stdout);
+	}
 	io_uring_queue_exit(&ring);
 	return 0;
 }
 EOT
+# answers_to LINE: the program has made these requests.
+answers_to() {
+	said=$((said + 1))
+	echo "$1" >&5
+	until_true has_lines said $said
+}
+is_traced() { "$posixtrace" list 2>/dev/null | grep -q "^ *$target .* running"; }
 if ${CC:-cc} -o "$tmp/before" "$tmp/before.c" -luring; then
 	rm -f "$tmp/gate" "$log.3"
 	mkfifo "$tmp/gate"
 	start sh -c 'exec env LD_PRELOAD="$0" "$1" <"$2"' "$shim" "$tmp/before" "$tmp/gate" >"$tmp/said"
 	target=$pid
 	exec 5>"$tmp/gate"
-	until_true test -s "$tmp/said"
-	start "$posixtrace" attach -q -p "$target" -o "$log.3" --trace io
-	tracer=$pid
-	is_traced() { "$posixtrace" list 2>/dev/null | grep -q "^ *$target .* running"; }
-	until_true is_traced
-	echo >&5
+	said=0
+	for data in beef cafe; do
+		answers_to "100 1000"
+		rm -f "$log.3"
+		start "$posixtrace" attach -q -p "$target" -o "$log.3" --trace io
+		tracer=$pid
+		until_true is_traced
+		answers_to "1 $data"
+		kill -TERM "$tracer"
+		wait "$tracer"
+		run 0 dump -e io.uring_complete "$log.3"
+		check "$data: only the answer in the trace has an event" has_lines out 1
+		check "$data: it is that answer" has out "user_data=0x$data"
+		run 0 dump -e io.uring "$log.3"
+		check "$data: no answer is unseen" lacks out 'unseen=[1-9]'
+	done
 	exec 5>&-
 	wait "$target"
-	check "the program that consumed answers before the trace ends with 0" test $? -eq 0
-	wait "$tracer"
-	run 0 dump -e io.uring_complete "$log.3"
-	check "only the answer in the trace has an event" has_lines out 1
-	check "it is that answer" has out 'user_data=0xbeef'
+	check "the program that is traced twice ends with 0" test $? -eq 0
 fi
 
 # A ring has the name of its kind, and operations have names.

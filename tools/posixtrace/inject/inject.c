@@ -68,6 +68,9 @@ struct work {
 	bool is_last;
 	/* the last child of work_in_children(): a thread that does not stop is an error */
 	bool is_last_child;
+	/* a thread that did not stop for an earlier child, and is tried last; 0: none */
+	pid_t stuck;
+	pid_t *now_stuck; /* shared with the child, which sets it */
 	/* NULL, or memory shared with the child, which receives the value of the call */
 	int64_t *value;
 	/* shared with the child: a signal asked the command to end, so the child tries no more */
@@ -226,6 +229,18 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 	return count;
 }
 
+/* Moves a thread to the end of the list, if it is there. */
+static void move_last(struct candidate *candidates, size_t count, pid_t tid)
+{
+	for (size_t i = 0; i + 1 < count; i++)
+		if (candidates[i].tid == tid) {
+			const struct candidate one = candidates[i];
+
+			candidates[i] = candidates[i + 1];
+			candidates[i + 1] = one;
+		}
+}
+
 /* The result of a try with one thread, or of a round of tries. */
 enum progress {
 	PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED,
@@ -374,6 +389,7 @@ static enum progress try_thread(const struct work *work, struct target *target,
 	case STOP_ENDED:
 		return PROGRESS_AGAIN;
 	case STOP_STUCK:
+		*work->now_stuck = tid;
 		return PROGRESS_STUCK;
 	}
 	/*
@@ -436,20 +452,24 @@ static enum progress try_threads(const struct work *work, struct target *target)
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t begin_ns = until_now_ns(), now_ns = begin_ns;
 	enum progress progress = PROGRESS_AGAIN;
+	enum safe_rank least = SAFE_WAITING;
 	unsigned rounds = 0;
 
-	while (progress == PROGRESS_AGAIN && now_ns - begin_ns < TRY_NS &&
+	/* Threads with children are tried at least once, even if a round takes longer than TRY_NS. */
+	while (progress == PROGRESS_AGAIN &&
+	       (now_ns - begin_ns < TRY_NS || least > SAFE_PARENT) &&
 	       !atomic_load(work->is_cancelled)) {
 		struct candidate *candidates = NULL;
-		enum safe_rank least = least_rank(now_ns - begin_ns, ++rounds);
 		int err;
 		size_t count = list_candidates(work->pid, &candidates, &err);
 
+		least = least_rank(now_ns - begin_ns, ++rounds);
 		if (err) {
 			say("process %d: its threads cannot be listed: %s", (int)work->pid,
 			    say_strerror(err));
 			return PROGRESS_FAILED;
 		}
+		move_last(candidates, count, work->stuck);
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			if (candidates[i].rank >= least)
 				progress = try_thread(work, target, &candidates[i]);
@@ -536,6 +556,7 @@ static enum work_exit do_work(const struct work *work, struct target *target)
  */
 struct shared {
 	atomic_bool is_cancelled;
+	pid_t stuck;
 	char messages[4096];
 };
 
@@ -638,6 +659,7 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 		return WORK_FAILED;
 	}
 	work->is_cancelled = &shared->is_cancelled;
+	work->now_stuck = &shared->stuck;
 	child = fork();
 	if (child == 0) {
 		stop_prepare();
@@ -667,8 +689,11 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 		    "(%s); try it again", (int)work->pid, work->kind == WORK_CALL ?
 		    "calls cannot be traced" : "functions and probes cannot be changed",
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (shared->stuck)
+		work->stuck = shared->stuck;
 	munmap(shared, sizeof(*shared));
 	work->is_cancelled = NULL;
+	work->now_stuck = NULL;
 	return done;
 }
 

@@ -349,7 +349,6 @@ static int by_group(const void *a, const void *b)
 {
 	const struct place *x = &grouped->place[*(const uint32_t *)a];
 	const struct place *y = &grouped->place[*(const uint32_t *)b];
-
 	const bool is_first = is_single(x);
 	const int differ = is_first && is_single(y) ? compare_single(x, y) : 0;
 
