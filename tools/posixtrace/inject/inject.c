@@ -455,7 +455,7 @@ static enum progress try_threads(const struct work *work, struct target *target)
 	enum safe_rank least = SAFE_WAITING;
 	unsigned rounds = 0;
 
-	/* Threads with children are tried at least once, even if a round takes longer than TRY_NS. */
+	/* Threads with children are tried once, even if a round takes longer than TRY_NS. */
 	while (progress == PROGRESS_AGAIN &&
 	       (now_ns - begin_ns < TRY_NS || least > SAFE_PARENT) &&
 	       !atomic_load(work->is_cancelled)) {
