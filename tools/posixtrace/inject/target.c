@@ -599,6 +599,7 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 #else
 	(void)why, (void)reason_in_status, (void)shares_memory, (void)find_place;
 	(void)refuse_access, (void)is_ours, (void)is_last, (void)reason_in_limits;
+	(void)has_passing_tracer;
 	return target_refuse(pid,
 			     "a library cannot be loaded into a running process on this processor");
 #endif
