@@ -13,13 +13,11 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "preload/call.h"
-#include "preload/known.h"
 
 /*
  * `copy` is the descriptor that now refers to the same file. After an error `copy` is the number
@@ -226,34 +224,3 @@ SHIM_WRAPPER int epoll_ctl(int epoll, int operation, int fd, struct epoll_event 
 		   (epoll, operation, fd, result ? 0 : (int32_t)events), (), ());
 }
 
-/*
- * The next two functions change properties of memory. Their events belong to the family alloc, like
- * those of mmap(2).
- */
-SHIM_NEXT(mprotect, shim_no_number);
-SHIM_WRAPPED(mprotect, ALLOC_MPROTECT);
-SHIM_WRAPPER int mprotect(void *address, size_t size, int protection)
-{
-	shim_forget_by_call(SYS_mprotect, (long)address, (long)size, protection, 0, 0);
-	if (!shim_on_alone(ALLOC_MPROTECT))
-		return next(mprotect)(address, size, protection);
-	SHIM_TRACE(int, ALLOC_MPROTECT, next(mprotect)(address, size, protection),
-		   result == -1 ? errno : 0, (protection),
-		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
-}
-
-/*
- * MADV_DONTNEED and MADV_FREE give memory back to the kernel. Some other values of `advice` make
- * the memory unreadable.
- */
-SHIM_NEXT(madvise, shim_no_number);
-SHIM_WRAPPED(madvise, ALLOC_MADVISE);
-SHIM_WRAPPER int madvise(void *address, size_t size, int advice)
-{
-	shim_forget_by_call(SYS_madvise, (long)address, (long)size, advice, 0, 0);
-	if (!shim_on_alone(ALLOC_MADVISE))
-		return next(madvise)(address, size, advice);
-	SHIM_TRACE(int, ALLOC_MADVISE, next(madvise)(address, size, advice),
-		   result == -1 ? errno : 0, (advice),
-		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
-}

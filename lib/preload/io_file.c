@@ -150,29 +150,36 @@ SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, siz
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
 /* As for mlockall(), the address is 0, and the size is the greatest number. */
 SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
+
+/*
+ * A function that changes the properties of memory by the system call `number`. `how` is the third
+ * argument of this call. Before it, the shim forgets memory that may become unreadable.
+ */
+#define CHANGES(name, type, otherwise, number, how, params, args, error_) \
+	SHIM_NEXT(name, otherwise); \
+	SHIM_WRAPPED(name, type); \
+	SHIM_WRAPPER int name params \
+	{ \
+		shim_forget_by_call(number, (long)address, (long)size, how, 0, 0); \
+		if (!shim_on_alone(type)) \
+			return next(name) args; \
+		SHIM_TRACE(int, type, next(name) args, error_, (how), \
+			   ((int64_t)(uintptr_t)address, (int64_t)size), ()); \
+	}
+CHANGES(mprotect, ALLOC_MPROTECT, shim_no_number, SYS_mprotect, protection,
+	(void *address, size_t size, int protection), (address, size, protection),
+	result == -1 ? errno : 0)
+/* The key is not recorded. */
+CHANGES(pkey_mprotect, ALLOC_MPROTECT, shim_no_number, SYS_pkey_mprotect, protection,
+	(void *address, size_t size, int protection, int key), (address, size, protection, key),
+	result == -1 ? errno : 0)
+/* MADV_DONTNEED and MADV_FREE give memory back to the kernel. */
+CHANGES(madvise, ALLOC_MADVISE, shim_no_number, SYS_madvise, advice,
+	(void *address, size_t size, int advice), (address, size, advice),
+	result == -1 ? errno : 0)
 /*
  * posix_madvise() returns an error number. The C library also passes values of `advice` that POSIX
  * does not define on to madvise(2).
  */
-SHIM_NEXT(posix_madvise, shim_no_error);
-SHIM_WRAPPED(posix_madvise, ALLOC_MADVISE);
-SHIM_WRAPPER int posix_madvise(void *address, size_t size, int advice)
-{
-	shim_forget_by_call(SYS_madvise, (long)address, (long)size, advice, 0, 0);
-	if (!shim_on_alone(ALLOC_MADVISE))
-		return next(posix_madvise)(address, size, advice);
-	SHIM_TRACE(int, ALLOC_MADVISE, next(posix_madvise)(address, size, advice), result,
-		   (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ());
-}
-/* The key is not recorded. */
-SHIM_NEXT(pkey_mprotect, shim_no_number);
-SHIM_WRAPPED(pkey_mprotect, ALLOC_MPROTECT);
-SHIM_WRAPPER int pkey_mprotect(void *address, size_t size, int protection, int key)
-{
-	shim_forget_by_call(SYS_pkey_mprotect, (long)address, (long)size, protection, key, 0);
-	if (!shim_on_alone(ALLOC_MPROTECT))
-		return next(pkey_mprotect)(address, size, protection, key);
-	SHIM_TRACE(int, ALLOC_MPROTECT, next(pkey_mprotect)(address, size, protection, key),
-		   result == -1 ? errno : 0, (protection),
-		   ((int64_t)(uintptr_t)address, (int64_t)size), ());
-}
+CHANGES(posix_madvise, ALLOC_MADVISE, shim_no_error, SYS_madvise, advice,
+	(void *address, size_t size, int advice), (address, size, advice), result)
