@@ -73,7 +73,6 @@ begin calls
 rm -f "$log"
 start "$posixtrace" attach -p "$target" -o "$log" >"$tmp/out" 2>"$tmp/err"
 tracer=$pid
-is_traced() { "$posixtrace" list 2>/dev/null | grep -q "^ *$target .* running"; }
 check "it is traced" until_true is_traced
 echo >&5
 check "the program has made its calls" until_true grep -q '^made' "$tmp/said"

@@ -300,9 +300,7 @@ answers_to() {
 	echo "$1" >&5
 	until_true has_lines said $said
 }
-is_traced() { "$posixtrace" list 2>/dev/null | grep -q "^ *$target .* running"; }
 if ${CC:-cc} -o "$tmp/before" "$tmp/before.c" -luring; then
-	rm -f "$tmp/gate" "$log.3"
 	mkfifo "$tmp/gate"
 	start sh -c 'exec env LD_PRELOAD="$0" "$1" <"$2"' "$shim" "$tmp/before" "$tmp/gate" >"$tmp/said"
 	target=$pid
@@ -310,17 +308,13 @@ if ${CC:-cc} -o "$tmp/before" "$tmp/before.c" -luring; then
 	said=0
 	for data in beef cafe; do
 		answers_to "100 1000"
-		rm -f "$log.3"
-		start "$posixtrace" attach -q -p "$target" -o "$log.3" --trace io
-		tracer=$pid
-		until_true is_traced
+		attach --trace io
 		answers_to "1 $data"
-		kill -TERM "$tracer"
-		wait "$tracer"
-		run 0 dump -e io.uring_complete "$log.3"
+		finish_attach 0 TERM
+		run 0 dump -e io.uring_complete "$log"
 		check "$data: only the answer in the trace has an event" has_lines out 1
 		check "$data: it is that answer" has out "user_data=0x$data"
-		run 0 dump -e io.uring "$log.3"
+		run 0 dump -e io.uring "$log"
 		check "$data: no answer is unseen" lacks out 'unseen=[1-9]'
 	done
 	exec 5>&-
