@@ -49,15 +49,15 @@ struct why_node {
 	bool has_more;          /* with is_end: further threads held the lock */
 	uint32_t holder;        /* with is_end: index of its first holder + 1; 0: none */
 	bool is_guess;          /* the cause was found only by the times of events */
+	bool is_interrupt;      /* of WHY_WHO: an interrupt ended the wait */
 	/*
-	 * Of WHY_WHO. is_interrupt: an interrupt ended the wait. is_outside: the wait itself is the
-	 * cause, because an interrupt ended it, or a thread that was not recorded ended a known
-	 * wait. The log does not show what the thread did before.
+	 * Of WHY_WHO: an interrupt ended the wait, or an unrecorded thread ended a known wait. The
+	 * log does not show what this thread did before, so the wait itself is the cause.
 	 */
-	bool is_outside, is_interrupt;
+	bool is_outside;
 	/*
-	 * Of WHY_WHO: the pool for which work waited, as a result of pools_idle(). Set only if each
-	 * worker of the pool has a queue of its own and all of them were busy; NULL otherwise.
+	 * Of WHY_WHO: a call by which the workers of the busy pool take work (pools_idle()). It is
+	 * set only if each of these workers has a queue of its own, and otherwise NULL.
 	 */
 	const struct call *pool;
 };
