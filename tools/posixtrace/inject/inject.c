@@ -68,13 +68,19 @@ struct work {
 	bool is_last;
 	/* the last child of work_in_children(): a thread that does not stop is an error */
 	bool is_last_child;
-	/* a thread that did not stop for an earlier child, and is tried last; 0: none */
-	pid_t stuck;
-	pid_t *now_stuck; /* shared with the child, which sets it */
-	/* NULL, or memory shared with the child, which receives the value of the call */
-	int64_t *value;
-	/* shared with the child: a signal asked the command to end, so the child tries no more */
-	atomic_bool *is_cancelled;
+	struct shared *shared; /* only during work_in_children() */
+	int64_t value;         /* of the call, after work_in_children() */
+};
+
+/*
+ * Memory that the children share with the command. The command may keep messages (say_keep()), and
+ * messages in memory of a child alone would be lost.
+ */
+struct shared {
+	atomic_bool is_cancelled; /* a signal asked the command to end: the child tries no more */
+	pid_t stuck;         /* a thread that did not stop for an earlier child; it is tried last */
+	int64_t value;       /* of the call */
+	char messages[4096]; /* of the present child */
 };
 
 enum work_exit {
@@ -302,8 +308,7 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 	switch (outcome) {
 	case CALL_DONE:
 		if (result->value >= 0) {
-			if (work->value)
-				*work->value = result->value;
+			work->shared->value = result->value;
 			say_slots(work, result->value);
 			return PROGRESS_DONE;
 		}
@@ -389,7 +394,7 @@ static enum progress try_thread(const struct work *work, struct target *target,
 	case STOP_ENDED:
 		return PROGRESS_AGAIN;
 	case STOP_STUCK:
-		*work->now_stuck = tid;
+		work->shared->stuck = tid;
 		return PROGRESS_STUCK;
 	}
 	/*
@@ -458,7 +463,7 @@ static enum progress try_threads(const struct work *work, struct target *target)
 	/* Threads with children are tried once, even if a round takes longer than TRY_NS. */
 	while (progress == PROGRESS_AGAIN &&
 	       (now_ns - begin_ns < TRY_NS || least > SAFE_PARENT) &&
-	       !atomic_load(work->is_cancelled)) {
+	       !atomic_load(&work->shared->is_cancelled)) {
 		struct candidate *candidates = NULL;
 		int err;
 		size_t count = list_candidates(work->pid, &candidates, &err);
@@ -469,7 +474,7 @@ static enum progress try_threads(const struct work *work, struct target *target)
 			    say_strerror(err));
 			return PROGRESS_FAILED;
 		}
-		move_last(candidates, count, work->stuck);
+		move_last(candidates, count, work->shared->stuck);
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			if (candidates[i].rank >= least)
 				progress = try_thread(work, target, &candidates[i]);
@@ -524,7 +529,7 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 		say_why(work->pid, "it executes other programs all the time; try it again");
 		break;
 	case PROGRESS_AGAIN:
-		if (atomic_load(work->is_cancelled))
+		if (atomic_load(&work->shared->is_cancelled))
 			break;
 		say_why(work->pid, stop_state(work->pid, work->pid) == 'T' ?
 					   TARGET_STOPPED :
@@ -549,16 +554,6 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 }
 
 #endif
-
-/*
- * Memory that the child shares with the command. The command may keep messages (say_keep()), and
- * messages in memory of the child alone would be lost.
- */
-struct shared {
-	atomic_bool is_cancelled;
-	pid_t stuck;
-	char messages[4096];
-};
 
 /* Prints or keeps the messages of the child, each with the prefix of say(). */
 static void repeat_messages(char *text)
@@ -614,7 +609,7 @@ static int await_child(pid_t child, const struct work *work, int *status)
 
 	while (!(got = waitpid(child, status, WNOHANG)) || (got < 0 && errno == EINTR)) {
 		if (!signal && !restores && (signal = pending_signal())) {
-			atomic_store(work->is_cancelled, true);
+			atomic_store(&work->shared->is_cancelled, true);
 			kill_ns = until_now_ns() + CANCEL_NS;
 		}
 		if (signal && until_now_ns() > kill_ns)
@@ -648,18 +643,11 @@ static void say_cancelled(const struct work *work, int signal, int status)
 static enum work_exit work_in_child(struct work *work, struct target *target)
 {
 	pid_t child, parent = getpid();
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = work->shared;
 	enum work_exit done = WORK_FAILED;
 	int status = -1, signal = 0, err = 0;
 
-	if (shared == MAP_FAILED) {
-		say("process %d: its calls cannot be traced: no memory for messages: %s",
-		    (int)work->pid, say_strerror(errno));
-		return WORK_FAILED;
-	}
-	work->is_cancelled = &shared->is_cancelled;
-	work->now_stuck = &shared->stuck;
+	*shared->messages = '\0';
 	child = fork();
 	if (child == 0) {
 		stop_prepare();
@@ -689,11 +677,6 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 		    "(%s); try it again", (int)work->pid, work->kind == WORK_CALL ?
 		    "calls cannot be traced" : "functions and probes cannot be changed",
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (shared->stuck)
-		work->stuck = shared->stuck;
-	munmap(shared, sizeof(*shared));
-	work->is_cancelled = NULL;
-	work->now_stuck = NULL;
 	return done;
 }
 
@@ -706,9 +689,18 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
  */
 static enum work_exit work_in_children(struct work *work, struct target *target)
 {
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	enum work_exit done = WORK_STUCK;
 	sigset_t set, mask;
 
+	work->value = 0;
+	if (shared == MAP_FAILED) {
+		say("process %d: its calls cannot be traced: no memory for messages: %s",
+		    (int)work->pid, say_strerror(errno));
+		return WORK_FAILED;
+	}
+	work->shared = shared;
 	sigemptyset(&set);
 	for (size_t i = 0; i < ENDING_SIGNALS; i++)
 		sigaddset(&set, ending_signals[i]);
@@ -717,6 +709,9 @@ static enum work_exit work_in_children(struct work *work, struct target *target)
 		work->is_last_child = i == STUCK_TRIES;
 		done = work_in_child(work, target);
 	}
+	work->value = shared->value;
+	work->shared = NULL;
+	munmap(shared, sizeof(*shared));
 	/* A pending signal may end this command here, so the messages were printed before. */
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return done;
@@ -906,24 +901,12 @@ void inject_end(struct inject *inject)
 	target_fini(&target);
 }
 
-/*
- * Makes a call and stores its value in *value. The child passes the value in a page of memory that
- * it shares with this process.
- */
-static bool call_in_child(struct work *work, struct target *target, int64_t *value)
+/* Makes a call and stores its value in *value, which is 0 after a failure. */
+static bool call_in_children(struct work *work, struct target *target, int64_t *value)
 {
-	int64_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	bool good;
+	bool good = work_in_children(work, target) == WORK_DONE;
 
-	if (shared == MAP_FAILED) {
-		say("process %d: %s", (int)work->pid, say_strerror(errno));
-		return false;
-	}
-	work->value = shared;
-	good = work_in_children(work, target) == WORK_DONE;
-	*value = *shared;
-	munmap(shared, sizeof(*shared));
+	*value = work->value;
 	return good;
 }
 
@@ -966,7 +949,7 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 	snprintf(bytes, sizeof(bytes), "%zu", plan->bytes);
 	if (target->jumps)
 		leave_tracers(target, false);
-	if (!call_in_child(&work, target, &address))
+	if (!call_in_children(&work, target, &address))
 		return false;
 	if (!memory_write(target->memory, (uint64_t)address, plan->plan, plan->bytes)) {
 		say("process %d: its functions and probes cannot be traced: its memory cannot be "
@@ -976,7 +959,7 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 	work.symbol = PATCH;
 	work.argument = tracer;
 	snprintf(tracer, sizeof(tracer), "%d", (int)getpid());
-	return call_in_child(&work, target, jumps);
+	return call_in_children(&work, target, jumps);
 }
 
 /*
