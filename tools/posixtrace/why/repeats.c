@@ -23,9 +23,9 @@ static bool is_in_vain(const struct call *call)
 	return tries_has_failed(call) && call->error != ENOENT;
 }
 
-static bool is_at_same_place(const struct call *call, const struct call *other)
+static bool is_at_same_place(const struct call *failed, const struct call *call)
 {
-	return call->address == other->address && tries_are_same(call, other);
+	return failed->address == call->address && tries_ends_row(failed, call);
 }
 
 /*

@@ -214,6 +214,13 @@ bool tries_are_same(const struct call *call, const struct call *other)
 	       tries_is_poll_for_child(other);
 }
 
+bool tries_ends_row(const struct call *failed, const struct call *call)
+{
+	return tries_are_same(failed, call) ||
+	       (failed->cause == CAUSE_CHILD && failed->error == ECHILD && !call->error &&
+		failed->type == call->type && failed->text == call->text);
+}
+
 /* Marks a sleep after a failed call, before the next attempt. */
 static void mark_sleep(struct history *history, struct call *sleep, uint32_t index)
 {
@@ -289,9 +296,9 @@ static void follow_attempt(struct history *history, struct tried *of, size_t ind
 			of->again = of->failed;
 		return;
 	}
-	if (of->failed && tries_are_same(&history->call[of->failed - 1], call))
+	if (of->failed && tries_ends_row(&history->call[of->failed - 1], call))
 		of->failed = 0;
-	if (of->refused && tries_are_same(&history->call[of->refused - 1], call))
+	if (of->refused && tries_ends_row(&history->call[of->refused - 1], call))
 		of->refused = 0;
 }
 

@@ -29,6 +29,13 @@ bool tries_has_failed(const struct call *call);
 bool tries_are_same(const struct call *call, const struct call *other);
 
 /*
+ * Returns whether a call tries the same as an earlier failed one, or succeeds where that one failed
+ * because there was no child. A shell asks for further children until there is none: such an answer
+ * is no attempt.
+ */
+bool tries_ends_row(const struct call *failed, const struct call *call);
+
+/*
  * Returns the last call of the wait to which a call belongs: the call that reached no time limit.
  * For most calls, this is the call itself.
  */
