@@ -35,13 +35,17 @@
  * the kind QUEUE_MEMORY is in the memory of the program, and a condition variable, semaphore or
  * futex wakes the workers. So the log has no events of such a queue. The work in the other queues
  * is in the kernel, so each call that takes work has an event, also if it did not wait.
+ *
+ * Workers of a queue in memory that always have work never wait for the variable. A place of the
+ * kind QUEUE_UNSEEN has the threads that finish work at one place in the program and never wait. It
+ * is no pool: its threads join the pool whose workers finish work there.
  */
 struct queue {
-	enum { QUEUE_NONE, QUEUE_MEMORY, QUEUE_BYTES, QUEUE_CLIENTS } kind;
+	enum { QUEUE_NONE, QUEUE_MEMORY, QUEUE_BYTES, QUEUE_CLIENTS, QUEUE_UNSEEN } kind;
 	/*
 	 * the address of the variable; QUEUE_BYTES: the object of a pipe, a pair of sockets, an
 	 * eventfd or a message queue; QUEUE_CLIENTS: the address of the socket that listens, or,
-	 * with is_own, its descriptor
+	 * with is_own, its descriptor; QUEUE_UNSEEN: the place at which workers finish work
 	 */
 	uint64_t key;
 	uint32_t thread;  /* the one that made the call */
@@ -73,6 +77,11 @@ struct place {
 	 * group, and 'next' is 1 + the index of the place behind this one; 0: this is the last one.
 	 */
 	uint32_t group, next;
+	/*
+	 * QUEUE_UNSEEN: 1 + the index of the pool whose workers finish work at this place, too;
+	 * 0: none
+	 */
+	uint32_t pool;
 };
 
 struct pools {
@@ -412,6 +421,161 @@ static bool collect_open(const struct history *history, struct pools *pools)
 	return true;
 }
 
+/*
+ * Returns whether any thread other than the caller has waited for the object of a call that wakes
+ * threads. The preload library also records such calls if they probably woke no thread.
+ */
+static bool has_waiter(const struct history *history, const struct call *call)
+{
+	const struct queue queue = queue_of_put(call);
+	const struct place *place = place_of_queue(history, history->pools, &queue);
+
+	return place && (place->workers > 1 || !find_worker(place, call->thread));
+}
+
+/*
+ * Returns whether a thread may wait for work in a call. A read from a connection that the program
+ * made receives an answer, so it is a part of the work.
+ */
+static bool may_wait_for_work(const struct call *call)
+{
+	switch ((enum cause)call->cause) {
+	case CAUSE_READ:
+		return !call_uses_file(call) && !call->peer;
+	case CAUSE_COND:
+	case CAUSE_SEM:
+	case CAUSE_BARRIER:
+	case CAUSE_POLL:
+	case CAUSE_PEER:
+	case CAUSE_JOIN:
+	case CAUSE_CHILD:
+	case CAUSE_SIGNAL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Notes a call by which a thread finished work: it has woken another thread. 'has_waited' has
+ * whether each thread may have waited for work. The workers of a known pool finish work at the same
+ * place as the workers of this pool that never waited. Returns false if memory is lacking.
+ */
+static bool add_finish(const struct history *history, struct pools *pools, const struct call *call,
+		       const bool *has_waited)
+{
+	const struct queue queue = { QUEUE_UNSEEN, call->address, call->thread, .is_own = true };
+	const uint32_t of = pools->of_thread[call->thread];
+	struct place *place;
+	bool good = true;
+
+	if (call->cause != CAUSE_POST || call->has_id || call->error || !call->address ||
+	    !has_waiter(history, call))
+		return true;
+	if (!has_waited[call->thread])
+		return add_wait(history, pools, call, &queue, NULL);
+	if (!of || pools->place[of - 1].queue.kind != QUEUE_MEMORY)
+		return true;
+	place = place_of(history, pools, call, &queue, &good);
+	if (place && (!place->pool ||
+		      pools->place[of - 1].workers > pools->place[place->pool - 1].workers))
+		place->pool = of;
+	return good;
+}
+
+/*
+ * Adds a worker that never waited to the known pool whose workers finish work at the same place.
+ * Returns false if memory is lacking.
+ */
+static bool join_pool(struct pools *pools, uint32_t pool, uint32_t thread)
+{
+	struct place *place = &pools->place[pool - 1];
+
+	if (place->workers == POOLS_WORKERS) {
+		place->is_cut = true;
+		return true;
+	}
+	if (!vec_grow(&place->worker, place->workers, 1))
+		return false;
+	place->worker[place->workers++] = (struct worker){ .thread = thread };
+	pools->of_thread[thread] = pool;
+	return true;
+}
+
+/*
+ * Sets has_waited[] for the threads that may have waited for work. A hostile log may have many
+ * states in each of many calls, so next[] has the next blocked state of each state. Returns false
+ * if memory is lacking.
+ */
+static bool find_waited(const struct history *history, bool *has_waited)
+{
+	size_t *first = calloc(history->threads + 1, sizeof(*first));
+	size_t *next = NULL;
+	size_t stays = 0;
+
+	for (size_t i = 0; first && i < history->threads; i++) {
+		first[i] = stays;
+		stays += history->thread[i].stays;
+	}
+	if (first)
+		next = calloc(stays + 1, sizeof(*next));
+	for (size_t i = 0; next && i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+		size_t blocked = thread->stays;
+
+		for (size_t k = thread->stays; k-- > 0;) {
+			if (thread->stay[k].state == STATE_BLOCKED)
+				blocked = k;
+			next[first[i] + k] = blocked;
+		}
+	}
+	for (size_t i = 0; next && i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+		const struct history_thread *thread = &history->thread[call->thread];
+		size_t at = thread->stays ? history_stay_at(thread, call->begin_ns) : 0;
+
+		if (has_waited[call->thread] || !may_wait_for_work(call))
+			continue;
+		if (!thread->stays) {
+			has_waited[call->thread] = history_was_blocked(history, call);
+			continue;
+		}
+		at = next[first[call->thread] + (at == thread->stays ? 0 : at)];
+		has_waited[call->thread] = at < thread->stays &&
+					   thread->stay[at].from_ns < call->end_ns;
+	}
+	free(first);
+	free(next);
+	return next;
+}
+
+/*
+ * Finds the workers that never waited for work in the time of the log, because their queue in
+ * memory was never empty. Each joins the pool whose workers finish work at the same place. Threads
+ * that finish work at a place without such a pool may be no workers: threads that distribute work,
+ * or divide it in advance, do the same. Returns false if memory is lacking.
+ */
+static bool find_saturated(const struct history *history, struct pools *pools)
+{
+	bool *has_waited = calloc(history->threads + 1, sizeof(*has_waited));
+	const size_t first = pools->places;
+	bool good = has_waited && find_waited(history, has_waited);
+
+	for (size_t i = 0; good && i < history->calls; i++)
+		good = add_finish(history, pools, &history->call[i], has_waited);
+	for (size_t i = first; good && i < pools->places; i++) {
+		const struct place *place = &pools->place[i];
+
+		if (place->pool && place->is_cut)
+			pools->place[place->pool - 1].is_cut = true;
+		for (size_t k = 0; good && place->pool && k < place->workers; k++)
+			if (!pools->of_thread[place->worker[k].thread])
+				good = join_pool(pools, place->pool, place->worker[k].thread);
+	}
+	free(has_waited);
+	return good;
+}
+
 int pools_collect(struct history *history)
 {
 	struct pools *pools = calloc(1, sizeof(*pools));
@@ -438,7 +602,7 @@ int pools_collect(struct history *history)
 		good = add_post(history, pools, &history->call[i]);
 	if (good)
 		choose_places(pools);
-	return good && group_places(pools) ? 0 : ENOMEM;
+	return good && find_saturated(history, pools) && group_places(pools) ? 0 : ENOMEM;
 }
 
 void pools_fini(struct history *history)
@@ -621,18 +785,6 @@ static struct taken find_taken(const struct history *history, uint64_t mutex,
 			taken.last = hold;
 	}
 	return taken;
-}
-
-/*
- * Returns whether any thread other than the caller has waited for the object of a call that wakes
- * threads. The preload library also records such calls if they probably woke no thread.
- */
-static bool has_waiter(const struct history *history, const struct call *call)
-{
-	const struct queue queue = queue_of_put(call);
-	const struct place *place = place_of_queue(history, history->pools, &queue);
-
-	return place && (place->workers > 1 || !find_worker(place, call->thread));
 }
 
 /* ------------------------------------------------------------------ times without work */
@@ -918,21 +1070,26 @@ static uint64_t idle_ns(const struct history *history, const struct place *place
 }
 
 /*
- * Adds the number of workers of a place that lived in the whole time between two times. Returns
- * false if one of them waited for work for more than a small part of it.
+ * Adds the number of workers of a place that lived between two times, except for a small part at
+ * the begin: a program may ask for work directly after it has started its workers. Returns false if
+ * one of them waited for work for more than a small part of the time.
  */
 static bool add_busy(const struct history *history, const struct place *place, int64_t from_ns,
 		     int64_t to_ns, unsigned *count, uint64_t *steps)
 {
+	const uint64_t part_ns = ((uint64_t)to_ns - (uint64_t)from_ns) / IDLE_PART;
+
 	for (size_t i = 0; i < place->workers; i++) {
 		const struct worker *worker = &place->worker[i];
 		const struct history_thread *thread = &history->thread[worker->thread];
 
-		if (thread->first_ns > from_ns ||
+		/* The thread began before to_ns. The times of a hostile log may be far apart. */
+		if (thread->first_ns >= to_ns ||
+		    (thread->first_ns > from_ns &&
+		     (uint64_t)thread->first_ns - (uint64_t)from_ns > part_ns) ||
 		    (thread->last_ns < to_ns && !may_live(history, thread, to_ns)))
 			continue;
-		if (idle_ns(history, place, worker, from_ns, to_ns, steps) >
-		    ((uint64_t)to_ns - (uint64_t)from_ns) / IDLE_PART)
+		if (idle_ns(history, place, worker, from_ns, to_ns, steps) > part_ns)
 			return false;
 		++*count;
 	}

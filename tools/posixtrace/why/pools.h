@@ -12,6 +12,9 @@
  *   together are certain.
  * - In the time before, no worker of the pool waited for work for more than a small part.
  *
+ * A worker that always has work has not waited for it. If it finishes work at the same place in the
+ * program as the workers of a pool, that is, wakes a thread there, it belongs to this pool.
+ *
  * The queue may also be one of the kernel: a pipe, a pair of sockets, an eventfd, a message queue,
  * or the connections of a socket that listens. The log has the call that took the work, also if the
  * call did not wait. So it also has the workers that never waited.
