@@ -35,8 +35,11 @@
 	_Pragma("clang diagnostic ignored \"-Wpedantic\"")
 #define POSIX_TRACE_SDT_END_() _Pragma("clang diagnostic pop")
 #else
-#define POSIX_TRACE_SDT_BEGIN_()
-#define POSIX_TRACE_SDT_END_()
+/* The macros of <sys/sdt.h> pass each value to __builtin_classify_type(), as if promoted. */
+#define POSIX_TRACE_SDT_BEGIN_() \
+	_Pragma("GCC diagnostic push") \
+	_Pragma("GCC diagnostic ignored \"-Wdouble-promotion\"")
+#define POSIX_TRACE_SDT_END_() _Pragma("GCC diagnostic pop")
 #endif
 #define POSIX_TRACE_SDT_COUNT_(...) POSIX_TRACE_SDT_COUNTED_(__VA_ARGS__, \
 	12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, \

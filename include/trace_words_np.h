@@ -222,9 +222,10 @@ static __inline __attribute__((unused)) _posix_trace_integer_np _posix_trace_poi
  * The class of a type, as gcc and clang number it. _Generic cannot list all integers: in gcc, each
  * width of a bit-field is a type of its own. 1 is an integer, 2 to 4 are characters, enumerations
  * and booleans, 18 is _BitInt, 8 is a number with a fraction, and 5 is a pointer. No field has
- * room for an integer of more than 8 bytes.
+ * room for an integer of more than 8 bytes. gcc does not warn about the promotion of an argument
+ * (-Wdouble-promotion) in an operand of sizeof. The least class is -1.
  */
-#define POSIX_TRACE_CLASS_(x)      __builtin_classify_type(x)
+#define POSIX_TRACE_CLASS_(x)      ((int)sizeof(char[2 + __builtin_classify_type(x)]) - 2)
 #define POSIX_TRACE_IS_INTEGER_(x) \
 	(((POSIX_TRACE_CLASS_(x) >= 1 && POSIX_TRACE_CLASS_(x) <= 4) || \
 	  POSIX_TRACE_CLASS_(x) == 18) && sizeof(x) <= 8)

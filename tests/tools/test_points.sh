@@ -161,6 +161,26 @@ check "a line of C has no declaration behind a statement" $CC -std=c11 $warnings
 		posix_trace_fields_np(64, POSIX_TRACE_S32_NP(fd));
 	}
 END
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null || continue
+	for form in '' -DPOSIX_TRACE_SDT_NP -DPOSIX_TRACE_WEAK_NP; do
+		if test "$form" = -DPOSIX_TRACE_SDT_NP; then
+			echo '#include <sys/sdt.h>' | $compiler -fsyntax-only -x c - 2>/dev/null || continue
+		fi
+		check "a float has no warning with $compiler $form" $compiler -std=c11 $warnings $strict \
+			-Wdouble-promotion -Wfloat-conversion -Wvla $form -I"$include" -fsyntax-only -x c - <<-'END'
+				#include <trace_np.h>
+				void line(float x, double d);
+				void line(float x, double d)
+				{
+					POSIX_TRACE_SCOPE_NP(drawing, (f32, x, x), (f64, y, x), (counter, x));
+					POSIX_TRACE_EVENT_NP(drawn, (f32, x, x), (f64, y, x), (f64, d, d),
+						(array, f32, 1, a, &x), (counter, x, d));
+					posix_trace_fields_np(64, POSIX_TRACE_F32_NP(x), POSIX_TRACE_F64_NP(x));
+				}
+			END
+	done
+done
 
 # Lines in a header that several files and a static library include, in a constructor and in a signal
 # handler; also optimized across files. In C++ the line of the inline function exists once.
