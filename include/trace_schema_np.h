@@ -207,6 +207,17 @@ static __inline int posix_trace_schema_parse_np(const char *text,
 	return posix_trace_schema_parse_sized_np(text, schema, sizeof(*schema));
 }
 
+/*
+ * Returns the reason, in English, why events cannot be recorded with this schema, a constant such
+ * as "this is not a type". Returns null if `text` is a schema whose fields need no more than `room`
+ * bytes, or is empty. If `text` is null, the reason is "there is no text". The fields need at least
+ * the sum of their constant sizes, a NUL for each str without [N], and a count of 4 bytes for each
+ * bytes without [N]. The function needs 12 KiB of stack, also in a signal handler.
+ *
+ * room  POSIX_TRACE_FIELDS_BYTES_NP if posix_trace_fields_pack_np() packs the values
+ */
+const char *posix_trace_schema_fault_np(const char *text, size_t room);
+
 /* The data ends within this value, which has the type bytes, bytes[N] or str[N]. */
 #define POSIX_TRACE_VALUE_CUT_NP 1u
 

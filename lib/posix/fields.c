@@ -23,12 +23,17 @@
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)
 {
-	/* The reason of an error is not returned here. The tool gets it from ptx_schema_parse(). */
+	/* posix_trace_schema_fault_np() returns the reason of an error. */
 	if (!text || !schema || size < PTX_FIRST_SCHEMA)
 		return EINVAL;
 	if (size > sizeof(*schema))
 		memset((char *)schema + sizeof(*schema), 0, size - sizeof(*schema));
 	return ptx_schema_parse_sized(text, schema, size) ? EINVAL : 0;
+}
+
+PTX_EXPORT const char *posix_trace_schema_fault_np(const char *text, size_t room)
+{
+	return text ? ptx_schema_fault(text, room) : "there is no text";
 }
 
 /*

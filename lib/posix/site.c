@@ -48,19 +48,6 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 }
 
 /*
- * Returns the reason why a schema is not valid, or NULL. An empty schema is no mistake: the event
- * has no fields. The parsed schema takes 9 KiB of the stack, which may be small in a thread or a
- * signal handler. The function is not inlined, so that it frees these bytes before another function
- * parses a schema.
- */
-static __attribute__((noinline)) const char *fault_of(const char *schema)
-{
-	struct posix_trace_schema_np parsed;
-
-	return *schema ? ptx_schema_parse(schema, &parsed) : NULL;
-}
-
-/*
  * If the schema of a type is not valid, describes the type by a message with the reason, so that a
  * reader of the log finds the mistake. The compiler cannot find each mistake in the words of a
  * line, such as a blank in the name of a value.
@@ -68,7 +55,7 @@ static __attribute__((noinline)) const char *fault_of(const char *schema)
 static void describe_fault(trace_event_id_t type, const char *schema)
 {
 	static const char begin[] = "@format \"the line has invalid words: ";
-	const char *why = fault_of(schema);
+	const char *why = ptx_schema_fault(schema, SIZE_MAX);
 	char text[256], *to = text + strlen(begin);
 
 	if (!why)

@@ -795,3 +795,26 @@ const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *sch
 {
 	return ptx_schema_parse_sized(text, schema, sizeof(*schema));
 }
+
+/*
+ * The sum cannot overflow, because the parser limits the sizes and the number of fields. The
+ * function is not inlined, so that it frees the 9 KiB of the schema before its caller parses again.
+ */
+__attribute__((noinline)) const char *ptx_schema_fault(const char *text, size_t room)
+{
+	struct posix_trace_schema_np schema;
+	const char *why;
+	size_t bytes = 0;
+
+	if (!*text)
+		return NULL;
+	why = ptx_schema_parse(text, &schema);
+	for (unsigned i = 0; !why && i < schema.fields; i++) {
+		const struct posix_trace_field_np *field = &schema.field[i];
+
+		bytes += (size_t)field->size * field->count;
+		/* The NUL of a text. */
+		bytes += field->type == POSIX_TRACE_TYPE_STR_NP && !field->room;
+	}
+	return bytes > room ? "the fields need more bytes than there is room for" : why;
+}

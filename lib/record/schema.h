@@ -46,4 +46,11 @@ const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *sch
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size);
 
+/*
+ * Returns the reason why `text` is not a schema or why its fields need more than `room` bytes, or
+ * NULL. An empty text has no fault: the event has no fields. The parsed schema takes 9 KiB of the
+ * stack, which may be small in a thread or a signal handler.
+ */
+const char *ptx_schema_fault(const char *text, size_t room);
+
 #endif

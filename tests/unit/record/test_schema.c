@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Schemas: valid and invalid ones, and the fields that a schema finds in any payload. */
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,31 @@ START_TEST(an_invalid_schema_is_refused_with_a_reason)
 	ck_assert_msg(why != NULL, "%s", bad[_i]);
 	ck_assert_uint_gt(strlen(why), 5);
 	ck_assert_int_eq(posix_trace_schema_parse_np(bad[_i], &schema), 22 /* EINVAL */);
+	ck_assert_int_eq(*bad[_i] == '\0', posix_trace_schema_fault_np(bad[_i], SIZE_MAX) == NULL);
+}
+END_TEST
+
+START_TEST(the_fields_of_a_schema_need_bytes)
+{
+	static const struct {
+		const char *text;
+		size_t bytes;
+	} needs[] = {
+		{ "", 0 }, { "@level 4", 0 }, { "u8 a", 1 }, { "str a", 1 }, { "bytes a", 4 },
+		{ "str[16] a; str b; bytes c; bytes[3] d", 16 + 1 + 4 + 3 },
+		{ "u16[300] a; ptr p; f32[2] f; @level 4", 600 + 8 + 8 },
+	};
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		const size_t bytes = needs[i].bytes;
+
+		ck_assert_ptr_null(posix_trace_schema_fault_np(needs[i].text, bytes));
+		if (bytes)
+			ck_assert_str_eq(posix_trace_schema_fault_np(needs[i].text, bytes - 1),
+					 "the fields need more bytes than there is room for");
+	}
+	ck_assert_str_eq(posix_trace_schema_fault_np("int a", SIZE_MAX), "this is not a type");
+	ck_assert_str_eq(posix_trace_schema_fault_np(NULL, SIZE_MAX), "there is no text");
 }
 END_TEST
 
@@ -338,6 +364,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, a_schema_is_one, 0, sizeof(good) / sizeof(good[0]));
 	tcase_add_loop_test(tc, an_invalid_schema_is_refused_with_a_reason, 0,
 			    sizeof(bad) / sizeof(bad[0]));
+	tcase_add_test(tc, the_fields_of_a_schema_need_bytes);
 	tcase_add_test(tc, the_parts_of_a_schema_are_found);
 	tcase_add_test(tc, counters_are_found_in_any_order);
 	tcase_add_test(tc, lists_of_names_serve_several_fields);
