@@ -48,6 +48,17 @@ struct longs {
 };
 POSIXTRACE_FIELDS(longs, first, second, behind, third)
 
+/* Prints the error of a constructor. */
+template <class Make> static void refuses(Make make)
+{
+	try {
+		make();
+		std::cout << "no error\n";
+	} catch (const std::system_error &error) {
+		std::cout << "refused: " << error.what() << '\n';
+	}
+}
+
 int main(int, char **argv)
 {
 	const posixtrace::event<texts> text("texts");
@@ -83,6 +94,11 @@ int main(int, char **argv)
 	} catch (const std::system_error &error) {
 		std::cout << "the path is refused: " << (error.code() == std::errc::invalid_argument) << '\n';
 	}
+	const std::string cut("cut\0off", 7);
+	refuses([&] { posixtrace::event<texts> named(cut); });
+	refuses([&] { posixtrace::event<texts> described("cut", 0, cut); });
+	refuses([&] { posixtrace::event<texts> described("cut", 0, "int x"); });
+	refuses([&] { posixtrace::span_type span(cut); });
 	for (const auto &event : posixtrace::log(argv[1])) {
 		if (event.name() == "texts")
 			std::cout << event.get<std::string>("own") << event.get<std::string>("none")

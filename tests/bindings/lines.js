@@ -17,6 +17,16 @@ for (const wrong of [null, 7, new URL('file:///x.ptl'), process.argv[2] + '\0.pt
     }
   }
 }
+// Not traced: the first call is checked, and later calls are not.
+const early = posixtrace.event('early', 's32 i;str s');
+for (const values of [['x', 'y'], [1], [1, 'y'], ['x', 'y']]) {
+  try {
+    early(...values);
+    console.log('early: no error');
+  } catch (error) {
+    console.log(`early: ${error}`);
+  }
+}
 new posixtrace.Stream(process.argv[2]).start();
 for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i'),
                      () => posixtrace.event('large', 'u8[1021] a;bytes b'),

@@ -28,6 +28,10 @@ def fails(error, function, *args):
 path = sys.argv[1]
 event = posixtrace.Event("typed", "s32 x;char c;str[4] s;bytes[2] b;u16[2] array;@level 2")
 fails(ValueError, posixtrace.Event, "wrong", "no schema")
+try:
+    posixtrace.Event("wrong", "s32 a;int b")
+except ValueError as error:
+    assert str(error) == "the schema of wrong cannot be recorded: this is not a type: s32 a;int b"
 fails(ValueError, posixtrace.Event, "typed", "str other")
 fails(ValueError, posixtrace.Event, "n" * 64)
 fails(ValueError, posixtrace.Span, "two words")
@@ -36,6 +40,8 @@ for large in "u8[1025] a", "bytes[1025] b", "u64[128] a;u8 x", "str[1024] s;str 
     fails(ValueError, posixtrace.Event, "large", large)
 posixtrace.Event("full", "u8[1019] a;bytes b;str c")
 fails(OSError, posixtrace.Log, path + ".missing")
+fails(TypeError, event, "not traced, but the first call is checked")
+event(1, "x", "text", b"ab", b"\1\0\2\0")
 event("not traced, so not checked")
 assert not posixtrace.is_active()
 
@@ -111,6 +117,8 @@ assert [e.fields for e in events if e.name == "name"] == [
 assert names.count("method.begin") == 1 and names.count("method.end") == 1
 calls = [e.fields["function"] for e in events if e.name == "python.begin"]
 assert calls.count("traced") == 5, calls
+assert names.count("python.begin") == names.count("python.end"), calls
+assert not [call for call in calls if "trace_functions" in call], calls
 depth = {}
 for e in events:
     if e.name in ("python.begin", "python.end"):

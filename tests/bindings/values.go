@@ -21,6 +21,7 @@ type raw []byte
 var (
 	typed = posixtrace.MustEvent("typed", "u16 port;str path;bytes raw;ns took;errno error;bool is;")
 	array = posixtrace.MustEvent("array", "u16[2] pair;str[8] text;bytes[2] two;str behind;")
+	real  = posixtrace.MustEvent("real", "f64 a;f32 b;")
 )
 
 // fails prints what f panics with.
@@ -29,7 +30,18 @@ func fails(f func()) {
 	f()
 }
 
+// untraced records wrong values while no stream exists.
+func untraced() {
+	fails(func() { typed.Record(port(80), path("/x"), raw{1, 2}, time.Second, syscall.ENOENT, true) })
+	fails(func() { typed.Record(port(80), 3, raw{1, 2}, time.Second, syscall.ENOENT, true) })
+	fails(func() { typed.Record(port(80), path("/x")) })
+	fails(func() { array.Record([]byte{1, 0, 2, 0}, "text", []byte{7, 8}, "behind") })
+	fails(func() { array.Record([]byte{1, 0, 2, 0}, "text", []byte{7}, "behind") })
+	fails(func() { real.Record(1.5, "2") })
+}
+
 func main() {
+	untraced()
 	stream, err := posixtrace.NewStream(os.Args[1])
 	if err == nil {
 		err = stream.Start()
@@ -39,6 +51,7 @@ func main() {
 	}
 	typed.Record(port(80), path("/x"), raw{1, 2}, 3*time.Millisecond, syscall.ENOENT, true)
 	array.Record([]byte{1, 0, 2, 0}, "text", []byte{7, 8}, "behind")
+	real.Record(1, uint8(2))
 	fails(func() { array.Record([]byte{1}, "text", []byte{7, 8}, "behind") })
 	fails(func() { array.Record([]byte{1, 0, 2, 0}, "text", []byte{7}, "behind") })
 	fails(func() { array.Record(1, "text", []byte{7, 8}, "behind") })
@@ -49,6 +62,8 @@ func main() {
 	_, err = posixtrace.NewEvent("large", "u8[1021] a;bytes b")
 	fmt.Println(err)
 	_, err = posixtrace.NewEvent("full", "u8[1019] a;bytes b;str c")
+	fmt.Println(err)
+	_, err = posixtrace.NewEvent("wrong", "s32 a;int b")
 	fmt.Println(err)
 	_, err = posixtrace.NewEvent("cut\x00off", "s32 a")
 	fmt.Println(err)

@@ -80,6 +80,9 @@ check "C++ records long texts without memory" has out '^40 40 1 40$'
 check "C++ shortens texts to the room of an event" has out '^900 117 2 0$'
 check "bytes behind the NUL of a text use no room in C++" has out '^1 1 3 40$'
 check "C++ does not cut a path at a NUL" has out '^the path is refused: 1$'
+check "C++ does not cut a name, a schema or a span at a NUL" test \
+	"$(grep -c '^refused: cut has a NUL: Invalid argument$' "$tmp/out")" = 3
+check "C++ says why a text is not a schema" has out '^refused: cut: this is not a type: .*int x: Invalid'
 check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
 check "also if some are missing" has out '^7 8 7 1 no such field: other$'
@@ -300,14 +303,21 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 	check "a program with values of its own types is built" go_build values
 	"$tmp/go_values" "$tmp/values.ptl" >"$tmp/said"
 	check "it refuses wrong values" diff - "$tmp/said" <<-END
+		<nil>
+		posixtrace: the field path cannot be a int
+		posixtrace: the event has 6 fields, not 2
+		<nil>
+		posixtrace: the field two has 2 bytes, not 1
+		posixtrace: the field b cannot be a string
 		posixtrace: the field pair has 4 bytes, not 1
 		posixtrace: the field two has 2 bytes, not 1
 		posixtrace: the field pair cannot be a int
 		posixtrace: the field port cannot be a <nil>
-		posixtrace: the event has 6 fields
+		posixtrace: the event has 6 fields, not 1
 		posixtrace: the event type typed has another schema
-		posixtrace: the fields of large need 1025 bytes, and an event has 1024
+		posixtrace: the schema of large cannot be recorded: the fields need more bytes than an event has: u8[1021] a;bytes b
 		<nil>
+		posixtrace: the schema of wrong cannot be recorded: this is not a type: s32 a;int b
 		posixtrace: the name "cut\x00off" or its schema has a NUL
 		posixtrace: the name "cut" or its schema has a NUL
 		posixtrace shutdown: invalid argument
@@ -317,6 +327,7 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 	check "it records the others" diff - "$tmp/out" <<-END
 		typed	port=80 path="/x" raw=0102 took=3ms error=ENOENT is=true
 		array	pair=[1 2] text="text" two=0708 behind="behind"
+		real	a=1 b=2
 	END
 	check "a program with async spans is built" go_build overlap
 	check "it runs" "$tmp/go_overlap" "$tmp/overlap.ptl"
@@ -345,7 +356,14 @@ if test -f "$libs/posixtrace_node.so"; then
 	check "a path of another type is refused" test \
 		"$(grep -c '^TypeError: the path of a log is a string without a NUL$' "$tmp/out")" = 8
 	check "a name that is no string or has a NUL is refused" test \
-		"$(grep -c '^TypeError: the name is not a string without a NUL' "$tmp/out")" = 4
+		"$(grep -c '^TypeError: the name or the schema is not a string without a NUL' "$tmp/out")" = 4
+	grep '^early' "$tmp/out" >"$tmp/early"
+	check "the first event is checked in a process that is not traced" diff - "$tmp/early" <<-END
+		early: TypeError: the field i cannot have this value
+		early: TypeError: the event has 2 fields, not 1
+		early: no error
+		early: no error
+	END
 	check "a wrong value names its field" has out '^TypeError: the field i cannot have this value undefined$'
 	check "a character of two bytes is refused, and two characters" test \
 		"$(grep -c '^TypeError: the field c cannot have this value' "$tmp/out")" = 2
@@ -353,7 +371,7 @@ if test -f "$libs/posixtrace_node.so"; then
 	check "an error of the system has its name" has out 'No such file or directory ENOENT$'
 	check "another schema is refused" has out '^TypeError: the event type turn has another schema '
 	check "fields without room are refused" has out \
-		'^TypeError: the event type large has fields of more than 1024 bytes '
+		'^TypeError: the schema of event type large cannot be recorded: the fields need more bytes '
 	check "fields that fill an event are not" lacks out 'event type full'
 	check "a stream without a reference records until the end" test \
 		"$(shown "$tmp/lines.ptl" | grep ^turn | tr '\n\t' '  ')" = 'turn i=3 turn i=2 turn i=1 '

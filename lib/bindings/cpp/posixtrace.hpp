@@ -57,6 +57,14 @@ inline bool is_active() noexcept
 
 namespace detail {
 
+/* Throws if the C interface would cut `text`, which belongs to `name`, at a NUL. */
+inline void check_text(const std::string &text, const std::string &name)
+{
+	if (text.find('\0') != text.npos)
+		throw std::system_error(EINVAL, std::generic_category(),
+					std::string(name.c_str()) + " has a NUL");
+}
+
 template <class> inline constexpr bool never = false;
 
 template <class> inline constexpr bool is_vector = false;
@@ -297,7 +305,7 @@ template <class T, class Visit> fields_t<T, Visit> fields(const char *names, Vis
  */
 template <class T> class event {
 public:
-	explicit event(const char *name, int level = 0, const char *attributes = "")
+	explicit event(const std::string &name, int level = 0, const std::string &attributes = {})
 	{
 		const auto names = detail::split(posixtrace_fields(static_cast<const T *>(nullptr)).names);
 		std::string schema;
@@ -311,9 +319,15 @@ public:
 		if (level)
 			schema += "@level " + std::to_string(level) + ';';
 		schema += attributes;
-		check(posix_trace_eventid_open(name, &id_), name);
+		detail::check_text(name, name);
+		detail::check_text(schema, name);
+		if (const char *fault = posix_trace_schema_fault_np(schema.c_str(),
+								    POSIX_TRACE_FIELDS_BYTES_NP))
+			throw std::system_error(EINVAL, std::generic_category(),
+						name + ": " + fault + ": " + schema);
+		check(posix_trace_eventid_open(name.c_str(), &id_), name.c_str());
 		if (id_ != POSIX_TRACE_UNNAMED_USEREVENT)
-			check(posix_trace_eventid_describe_np(id_, schema.c_str()), name);
+			check(posix_trace_eventid_describe_np(id_, schema.c_str()), name.c_str());
 	}
 
 	/* Records an event. While the process is not traced, a call costs a load and a branch. */
@@ -350,6 +364,7 @@ class span_type {
 public:
 	explicit span_type(std::string name) : name_(std::move(name))
 	{
+		detail::check_text(name_, name_);
 		site_.name = name_.c_str();
 		site_.schema = "";
 		site_.size = sizeof(site_);
@@ -396,8 +411,7 @@ class file {
 public:
 	file(const std::string &path, int flags)
 	{
-		if (path.find('\0') != path.npos)
-			throw std::system_error(EINVAL, std::generic_category(), path);
+		detail::check_text(path, path);
 		fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
 		if (fd_ < 0)
 			throw std::system_error(errno, std::generic_category(), path);

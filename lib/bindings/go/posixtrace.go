@@ -2,10 +2,10 @@
 
 // Package posixtrace traces with libposixtrace: event types, spans, streams and logs.
 //
-// While no stream traces the process, an event costs one call of Go and one test. Any goroutine may
-// record. Recording has no errors: the library counts an event that it cannot record as lost. The
-// events of a goroutine can be on several threads, so a span that blocks needs a key: use
-// MustAsyncSpan.
+// While no stream traces the process, an event costs one call of Go and a comparison of the types of
+// its values. Any goroutine may record. Recording returns no error: the library counts an event that
+// it cannot record as lost. The events of a goroutine can be on several threads, so a span that
+// blocks needs a key: use MustAsyncSpan.
 package posixtrace
 
 /*
@@ -31,20 +31,6 @@ static const volatile unsigned char *active(void)
 static int parse(const char *text, struct posix_trace_schema_np *schema)
 {
 	return posix_trace_schema_parse_np(text, schema);
-}
-
-// Returns how many bytes the fields need at least. This is the sum of their constant sizes, of the
-// counts before variable bytes, and of the NULs of variable strings.
-static size_t least_bytes(const struct posix_trace_schema_np *schema)
-{
-	size_t bytes = 0;
-	unsigned i;
-
-	for (i = 0; i < schema->fields; i++) {
-		bytes += (size_t)schema->field[i].size * schema->field[i].count;
-		bytes += schema->field[i].type == POSIX_TRACE_TYPE_STR_NP && !schema->field[i].room;
-	}
-	return bytes;
 }
 
 // `text` has the strings and bytes of all fields, one behind the other.
@@ -144,6 +130,7 @@ func check(what string, err C.int) error {
 type Event struct {
 	id     C.trace_event_id_t
 	schema *C.struct_posix_trace_schema_np // in memory of C, because the structure points into itself
+	types  atomic.Pointer[[]reflect.Type]  // of the last values that learn examined
 }
 
 // NewEvent registers an event type with a schema, such as "s32 fd; str peer; @level 4".
@@ -157,21 +144,16 @@ func NewEvent(name, schema string) (*Event, error) {
 	cname, cschema := C.CString(name), C.CString(schema)
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cschema))
-	err := C.int(0)
-	if schema != "" {
-		err = C.parse(cschema, event.schema)
-	}
-	if err != 0 {
-		C.free(unsafe.Pointer(event.schema))
-		return nil, fmt.Errorf("posixtrace: %s: this is not a schema: %s", name, schema)
-	}
 	// record would omit the fields for which there is no room.
-	if bytes := C.least_bytes(event.schema); bytes > C.POSIX_TRACE_FIELDS_BYTES_NP {
+	if why := C.posix_trace_schema_fault_np(cschema, C.POSIX_TRACE_FIELDS_BYTES_NP); why != nil {
 		C.free(unsafe.Pointer(event.schema))
-		return nil, fmt.Errorf("posixtrace: the fields of %s need %d bytes, and an event has %d",
-			name, int(bytes), int(C.POSIX_TRACE_FIELDS_BYTES_NP))
+		return nil, fmt.Errorf("posixtrace: the schema of %s cannot be recorded: %s: %s",
+			name, C.GoString(why), schema)
 	}
-	err = C.posix_trace_eventid_open(cname, &event.id)
+	if schema != "" {
+		C.parse(cschema, event.schema)
+	}
+	err := C.posix_trace_eventid_open(cname, &event.id)
 	if err == 0 && schema != "" && event.id != C.POSIX_TRACE_UNNAMED_USEREVENT {
 		err = C.posix_trace_eventid_describe_np(event.id, cschema)
 	}
@@ -199,69 +181,126 @@ func MustEvent(name, schema string) *Event {
 }
 
 // Record records an event with a value for each field. A value may have a type of the program, such as
-// time.Duration for a field of the type ns. An array needs a []byte with all its elements. Record
-// panics if the number, the types or the sizes of the values do not match the schema. While the
-// process is not traced, it does not examine the values.
+// time.Duration for a field of the type ns. A field of the type f32 or f64 also accepts an integer. An
+// array needs a []byte with all its elements. Record panics if the number, the types or the sizes of
+// the values do not match the schema, also while the process is not traced: a test finds the mistake,
+// and a trace never ends a program that ran before.
 func (event *Event) Record(values ...interface{}) {
 	if *active != 0 {
 		event.record(values)
+	} else if !event.isKnown(values) {
+		event.learn(values)
 	}
+}
+
+// isKnown returns whether the values have the types of the last values that were examined. If the
+// schema limits the sizes of values, the result is false.
+func (event *Event) isKnown(values []interface{}) bool {
+	types := event.types.Load()
+	if types == nil || len(*types) != len(values) {
+		return false
+	}
+	for i, known := range *types {
+		if reflect.TypeOf(values[i]) != known {
+			return false
+		}
+	}
+	return true
+}
+
+// learn examines values, and keeps their types for isKnown.
+func (event *Event) learn(values []interface{}) {
+	var field C.struct_field
+	types := make([]reflect.Type, len(values))
+	hasSizes := false
+
+	event.mustHave(len(values))
+	for i, value := range values {
+		of := &event.schema.field[i]
+		mustFit(&field, of, value)
+		types[i] = reflect.TypeOf(value)
+		hasSizes = hasSizes || sizeOf(of) != 0
+	}
+	if !hasSizes {
+		event.types.Store(&types)
+	}
+}
+
+// mustHave panics if the event has another number of fields.
+func (event *Event) mustHave(values int) {
+	if values != int(event.schema.fields) {
+		panic(fmt.Sprintf("posixtrace: the event has %d fields, not %d",
+			int(event.schema.fields), values))
+	}
+}
+
+// sizeOf returns the number of bytes that a value of a field must have, or 0 if it may have any.
+func sizeOf(of *C.struct_posix_trace_field_np) int {
+	switch {
+	case of.is_array != 0:
+		return int(of.size) * int(of.count) // the bytes of all elements
+	case of._type == C.POSIX_TRACE_TYPE_STR_NP:
+		return 0
+	}
+	return int(of.room)
+}
+
+// mustFit stores a value in field, and returns its bytes if the value is text or bytes. It panics if
+// the field cannot have this value.
+func mustFit(field *C.struct_field, of *C.struct_posix_trace_field_np, value interface{}) []byte {
+	is := C.enum_posix_trace_form_np(C.POSIX_TRACE_FORM_UNSIGNED_NP)
+	var bytes []byte
+	// A type of the program, such as time.Duration, counts as its underlying type.
+	switch value := reflect.ValueOf(value); value.Kind() {
+	case reflect.Bool:
+		if value.Bool() {
+			field.number = 1
+		}
+		field.real = C.double(field.number)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		field.number, field.real = C.ulonglong(value.Int()), C.double(value.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Uintptr:
+		field.number, field.real = C.ulonglong(value.Uint()), C.double(value.Uint())
+	case reflect.Float32, reflect.Float64:
+		field.real, is = C.double(value.Float()), C.POSIX_TRACE_FORM_FLOAT_NP
+	case reflect.String:
+		bytes, is = []byte(value.String()), C.POSIX_TRACE_FORM_BYTES_NP
+	case reflect.Slice:
+		if value.Type().Elem().Kind() == reflect.Uint8 {
+			bytes, is = value.Bytes(), C.POSIX_TRACE_FORM_BYTES_NP
+		} else {
+			is = 0
+		}
+	default:
+		is = 0
+	}
+	form := of.form
+	switch {
+	case of.is_array != 0:
+		form = C.POSIX_TRACE_FORM_BYTES_NP
+	case form == C.POSIX_TRACE_FORM_SIGNED_NP,
+		form == C.POSIX_TRACE_FORM_FLOAT_NP && is == C.POSIX_TRACE_FORM_UNSIGNED_NP:
+		form = C.POSIX_TRACE_FORM_UNSIGNED_NP
+	}
+	if is != form {
+		panic(fmt.Sprintf("posixtrace: the field %s cannot be a %T", C.GoString(of.name), value))
+	}
+	if size := sizeOf(of); size != 0 && len(bytes) != size {
+		panic(fmt.Sprintf("posixtrace: the field %s has %d bytes, not %d",
+			C.GoString(of.name), size, len(bytes)))
+	}
+	return bytes
 }
 
 func (event *Event) record(values []interface{}) {
 	var fields [C.POSIX_TRACE_FIELDS_MAX_NP]C.struct_field
 	text := make([]byte, 0, 256)
 
-	if len(values) != int(event.schema.fields) {
-		panic(fmt.Sprintf("posixtrace: the event has %d fields", int(event.schema.fields)))
-	}
+	event.mustHave(len(values))
 	for i, value := range values {
 		field, of := &fields[i], &event.schema.field[i]
-		is := C.enum_posix_trace_form_np(C.POSIX_TRACE_FORM_UNSIGNED_NP)
-		var bytes []byte
-		// A type of the program, such as time.Duration, counts as its underlying type.
-		switch value := reflect.ValueOf(value); value.Kind() {
-		case reflect.Bool:
-			if value.Bool() {
-				field.number = 1
-			}
-		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-			field.number = C.ulonglong(value.Int())
-		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
-			reflect.Uintptr:
-			field.number = C.ulonglong(value.Uint())
-		case reflect.Float32, reflect.Float64:
-			field.real, is = C.double(value.Float()), C.POSIX_TRACE_FORM_FLOAT_NP
-		case reflect.String:
-			bytes, is = []byte(value.String()), C.POSIX_TRACE_FORM_BYTES_NP
-		case reflect.Slice:
-			if value.Type().Elem().Kind() == reflect.Uint8 {
-				bytes, is = value.Bytes(), C.POSIX_TRACE_FORM_BYTES_NP
-			} else {
-				is = 0
-			}
-		default:
-			is = 0
-		}
-		form := of.form
-		size := int(of.room)
-		switch {
-		case of.is_array != 0:
-			// The bytes of all elements.
-			form, size = C.POSIX_TRACE_FORM_BYTES_NP, int(of.size)*int(of.count)
-		case form == C.POSIX_TRACE_FORM_SIGNED_NP:
-			form = C.POSIX_TRACE_FORM_UNSIGNED_NP
-		case of._type == C.POSIX_TRACE_TYPE_STR_NP:
-			size = 0
-		}
-		if is != form {
-			panic(fmt.Sprintf("posixtrace: the field %s cannot be a %T",
-				C.GoString(of.name), value))
-		}
-		if size != 0 && len(bytes) != size {
-			panic(fmt.Sprintf("posixtrace: the field %s has %d bytes, not %d",
-				C.GoString(of.name), size, len(bytes)))
-		}
+		bytes := mustFit(field, of, value)
 		field.len = C.size_t(len(bytes))
 		text = append(text, bytes...)
 		if of._type == C.POSIX_TRACE_TYPE_STR_NP && of.is_array == 0 {

@@ -10,12 +10,16 @@ process.dlopen(addon, process.env.POSIXTRACE_NODE || path.join(__dirname, 'posix
 const native = addon.exports;
 
 // Returns a function that records an event. Its arguments are the values of the fields: a number or
-// BigInt for an integer, a string for str, and a Buffer for bytes and for an array.
+// BigInt for an integer, a string for str, and a Buffer for bytes and for an array. The first call
+// shows wrong values, whether or not the process is traced then.
 function event(name, schema = '') {
   const type = native.event(name, schema);
+  let isKnown = false;
   return (...values) => {
-    if (native.isActive())
+    if (!isKnown || native.isActive()) {
       native.record(type, values);
+      isKnown = true;
+    }
   };
 }
 

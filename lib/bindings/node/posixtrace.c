@@ -105,23 +105,6 @@ static void free_event(napi_env env, void *event, void *hint)
 	free(event);
 }
 
-/*
- * Returns whether an event has room for the bytes that the fields need at least. These are their
- * constant sizes, the counts before variable bytes, and the NULs of variable strings.
- */
-static bool has_room(const struct posix_trace_schema_np *schema)
-{
-	size_t bytes = 0;
-
-	for (unsigned i = 0; i < schema->fields; i++) {
-		const struct posix_trace_field_np *field = &schema->field[i];
-
-		bytes += (size_t)field->size * field->count;
-		bytes += field->type == POSIX_TRACE_TYPE_STR_NP && !field->room;
-	}
-	return bytes <= POSIX_TRACE_FIELDS_BYTES_NP;
-}
-
 /* event(name, schema) returns an external with a struct event. */
 static napi_value make_event(napi_env env, napi_callback_info info)
 {
@@ -129,23 +112,28 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 	size_t count = ARGUMENTS;
 	char name[TRACE_EVENT_NAME_MAX + 2], schema[POSIX_TRACE_SCHEMA_MAX_NP + 2];
 	struct event *event = calloc(1, sizeof(*event));
+	const char *why;
+	char reason[128];
 	int err;
 
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
 	if (!event)
 		return node_fail(env, ENOMEM, "event");
 	if (!string_of(env, argument[0], name, sizeof(name)) ||
-	    !string_of(env, argument[1], schema, sizeof(schema)) ||
-	    (*schema && posix_trace_schema_parse_np(schema, &event->schema))) {
+	    !string_of(env, argument[1], schema, sizeof(schema))) {
 		free(event);
-		return node_wrong(env, "the name is not a string without a NUL or is too long, or "
-				       "the second argument is not a schema");
+		return node_wrong(env, "the name or the schema is not a string without a NUL, or "
+				       "is too long");
 	}
 	/* node_record() would omit the fields for which there is no room. */
-	if (!has_room(&event->schema)) {
+	why = posix_trace_schema_fault_np(schema, POSIX_TRACE_FIELDS_BYTES_NP);
+	if (why) {
 		free(event);
-		return wrong_name(env, "event type", name, "has fields of more than 1024 bytes");
+		snprintf(reason, sizeof(reason), "cannot be recorded: %s", why);
+		return wrong_name(env, "schema of event type", name, reason);
 	}
+	if (*schema)
+		posix_trace_schema_parse_np(schema, &event->schema);
 	err = posix_trace_eventid_open(name, &event->id);
 	if (!err && *schema && event->id != POSIX_TRACE_UNNAMED_USEREVENT)
 		err = posix_trace_eventid_describe_np(event->id, schema);
@@ -206,7 +194,7 @@ struct values {
 /*
  * Returns a copy of a string for a field str, or for str[room] if `room` is not 0. If the value is
  * not a string (null or undefined), or if no memory is left for a field str, the result is "". A
- * text ends at its first NUL. has_room() has limited the sum of all N.
+ * text ends at its first NUL. make_event() has limited the sum of all N.
  */
 static const char *copy_string(napi_env env, napi_value value, unsigned room, struct values *values)
 {
@@ -281,16 +269,18 @@ static napi_value node_record(napi_env env, napi_callback_info info)
 	struct values taken;
 	uint32_t values = 0;
 	void *data = NULL;
+	char message[64];
 
-	if (!*posix_trace_active_np)
-		return NULL;
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
 	if (napi_get_value_external(env, argument[0], &data) != napi_ok || !data)
 		return node_wrong(env, "the first argument is not an event");
 	event = data;
 	if (napi_get_array_length(env, argument[1], &values) != napi_ok ||
-	    values != event->schema.fields)
-		return node_wrong(env, "an event has a value for each field of its schema");
+	    values != event->schema.fields) {
+		snprintf(message, sizeof(message), "the event has %u fields, not %u",
+			 event->schema.fields, values);
+		return node_wrong(env, message);
+	}
 	taken.used = taken.fixed_used = 0;
 	for (uint32_t i = 0; i < values; i++) {
 		napi_get_element(env, argument[1], i, &value);

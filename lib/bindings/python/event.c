@@ -6,6 +6,7 @@ typedef struct {
 	PyObject_HEAD
 	vectorcallfunc call;
 	trace_event_id_t id;
+	bool is_known; /* the arguments of a call were those of the schema */
 	struct posix_trace_schema_np schema;
 } Event;
 
@@ -236,15 +237,17 @@ static bool arguments_of(const Event *event, PyObject *const *args, size_t nargs
 /* Records an event with the arguments as its fields. */
 static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
 {
-	const Event *event = (const Event *)self;
+	Event *event = (Event *)self;
 	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
 	struct arguments arguments;
 	bool is_good;
 
-	if (!IS_ACTIVE())
+	/* The first call shows wrong arguments, whether or not the process is traced then. */
+	if (!IS_ACTIVE() && event->is_known)
 		Py_RETURN_NONE;
 	arguments.holds = 0;
 	is_good = arguments_of(event, args, (size_t)PyVectorcall_NARGS(nargsf), names, &arguments);
+	event->is_known = is_good;
 	if (is_good)
 		posix_trace_event(event->id, payload,
 				  posix_trace_fields_pack_np(payload, sizeof(payload),
@@ -257,27 +260,10 @@ static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf
 	Py_RETURN_NONE;
 }
 
-/*
- * Returns the number of bytes that the fields need at least. This is the sum of their constant
- * sizes, of the counts before variable bytes, and of the NULs of variable texts.
- */
-static size_t least_bytes(const struct posix_trace_schema_np *schema)
-{
-	size_t bytes = 0;
-
-	for (unsigned i = 0; i < schema->fields; i++) {
-		const struct posix_trace_field_np *field = &schema->field[i];
-
-		bytes += (size_t)field->size * field->count;
-		bytes += field->type == POSIX_TRACE_TYPE_STR_NP && !field->room;
-	}
-	return bytes;
-}
-
 static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { "name", "schema", NULL };
-	const char *name, *schema = "";
+	const char *name, *schema = "", *why;
 	Event *event;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|s", names, &name, &schema))
@@ -286,18 +272,15 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 	if (!event)
 		return NULL;
 	event->call = event_call;
-	if (*schema && posix_trace_schema_parse_np(schema, &event->schema)) {
-		Py_DECREF(event);
-		return PyErr_Format(PyExc_ValueError, "this is not a schema: %s", schema);
-	}
 	/* The events would lack the fields for which event_call() has no room. */
-	if (least_bytes(&event->schema) > POSIX_TRACE_FIELDS_BYTES_NP) {
-		PyErr_Format(PyExc_ValueError,
-			     "the fields of %s need %zu bytes, and an event has %d", name,
-			     least_bytes(&event->schema), POSIX_TRACE_FIELDS_BYTES_NP);
+	why = posix_trace_schema_fault_np(schema, POSIX_TRACE_FIELDS_BYTES_NP);
+	if (why) {
 		Py_DECREF(event);
-		return NULL;
+		return PyErr_Format(PyExc_ValueError, "the schema of %s cannot be recorded: %s: %s",
+				    name, why, schema);
 	}
+	if (*schema)
+		posix_trace_schema_parse_np(schema, &event->schema);
 	if (!ptx_open_type(name, schema, &event->id)) {
 		Py_DECREF(event);
 		return NULL;

@@ -10,6 +10,17 @@ static trace_event_id_t call_begin, call_end;
  */
 static __thread unsigned depth;
 
+/*
+ * The co_filename of the functions of posixtrace.py, which are not recorded: some of them are
+ * called before the hook ends, and return after that. All code objects of a file share this string.
+ */
+static PyObject *own_file;
+
+static bool is_own(const PyCodeObject *code)
+{
+	return code->co_filename == own_file;
+}
+
 static bool open_calls(void)
 {
 	return call_begin || (ptx_open_type("python.begin",
@@ -19,7 +30,7 @@ static bool open_calls(void)
 }
 
 /* Records that a function begins. `code` has the names of the function and of its file. */
-static void begin_code(PyCodeObject *code)
+static void begin_code(const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030b0000
 	const char *name = PyUnicode_AsUTF8(code->co_qualname);
@@ -42,9 +53,9 @@ static void begin_code(PyCodeObject *code)
 }
 
 /* Records that a function ends. */
-static void end_code(void)
+static void end_code(const PyCodeObject *code)
 {
-	if (depth) {
+	if (depth && !is_own(code)) {
 		depth--;
 		posix_trace_event(call_end, NULL, 0);
 	}
@@ -60,14 +71,24 @@ static int on_profile(PyObject *self, PyFrameObject *frame, int what, PyObject *
 
 	(void)self;
 	(void)arg;
-	if (what == PyTrace_RETURN) {
-		end_code();
-	} else if (what == PyTrace_CALL && IS_ACTIVE()) {
-		code = PyFrame_GetCode(frame);
+	if (what != PyTrace_RETURN && (what != PyTrace_CALL || !IS_ACTIVE()))
+		return 0;
+	code = PyFrame_GetCode(frame);
+	if (what == PyTrace_RETURN)
+		end_code(code);
+	else if (!is_own(code))
 		begin_code(code);
-		Py_DECREF(code);
-	}
+	Py_DECREF(code);
 	return 0;
+}
+
+PyObject *ptx_hide_file(PyObject *self, PyObject *file)
+{
+	(void)self;
+	Py_INCREF(file);
+	Py_XDECREF(own_file);
+	own_file = file;
+	Py_RETURN_NONE;
 }
 
 PyObject *ptx_profile_thread(PyObject *self, PyObject *args)
@@ -85,7 +106,8 @@ PyObject *ptx_profile_thread(PyObject *self, PyObject *args)
 PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)self;
-	if (IS_ACTIVE() && nargs > 0 && PyCode_Check(args[0]) && open_calls())
+	if (IS_ACTIVE() && nargs > 0 && PyCode_Check(args[0]) && open_calls() &&
+	    !is_own((PyCodeObject *)args[0]))
 		begin_code((PyCodeObject *)args[0]);
 	if (PyErr_Occurred())
 		return NULL;
@@ -96,9 +118,8 @@ PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 PyObject *ptx_on_end(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)self;
-	(void)args;
-	(void)nargs;
-	end_code();
+	if (nargs > 0 && PyCode_Check(args[0]))
+		end_code((PyCodeObject *)args[0]);
 	Py_RETURN_NONE;
 }
 
