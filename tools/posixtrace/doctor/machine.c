@@ -46,6 +46,8 @@
 #define FILE_BYTES     ((rlim_t)64 << 20) /* has room for a stream and a small log */
 #define CLOCK_SOURCE   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define MOUNT_TRACEFS  "as root: mount -t tracefs nodev /sys/kernel/tracing"
+#define MOUNT_SYSFS    "as root: mount -t sysfs nodev /sys; " \
+		       "mount -t tracefs nodev /sys/kernel/tracing"
 #define MOUNT_PROC     "mount it: mount -t proc proc /proc"
 #define MORE_FILES     "ulimit -n 1024"
 #define OUTSIDE        "record it from outside of the container"
@@ -451,12 +453,21 @@ static void examine_perf(doctor_report *report)
 			   "%s: no record --sched and --sample", say_strerror(err));
 }
 
+/*
+ * Returns the advice to mount tracefs. Its folder is in sysfs, which may be missing or hidden by
+ * another mount.
+ */
+static const char *advice_to_mount(void)
+{
+	return access("/sys/kernel/tracing", F_OK) == 0 ? MOUNT_TRACEFS : MOUNT_SYSFS;
+}
+
 /* Returns the advice for a reason why tracefs cannot be used. */
 static const char *tracefs_advice(enum kernel_refusal refusal)
 {
 	switch (refusal) {
 	case KERNEL_REFUSAL_MOUNT:
-		return MOUNT_TRACEFS;
+		return advice_to_mount();
 	case KERNEL_REFUSAL_PERMISSION:
 		return "run as root";
 	case KERNEL_REFUSAL_READ_ONLY:
@@ -516,7 +527,7 @@ static const char *programs_advice(enum syscalls_remedy remedy)
 	case SYSCALLS_FIRST_SPACE:
 		return OUTSIDE;
 	case SYSCALLS_MOUNT_TRACEFS:
-		return MOUNT_TRACEFS;
+		return advice_to_mount();
 	case SYSCALLS_DESCRIPTORS:
 		return MORE_FILES;
 	case SYSCALLS_MEMORY:

@@ -3,9 +3,11 @@
 #include "live/kernel_instance.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <tracefs.h>
 #include <unistd.h>
 
@@ -92,6 +94,20 @@ struct kernel_swept kernel_instance_sweep(void)
 }
 
 /*
+ * Returns whether another mount hides the tracefs at `path`. The kernel's list of mounts has a
+ * hidden one, too. If the path cannot be examined, the result is false. Old kernels have the
+ * folder in debugfs.
+ */
+static bool is_hidden(const char *path)
+{
+	struct statfs fs;
+
+	if (statfs(path, &fs))
+		return errno == ENOENT;
+	return fs.f_type != TRACEFS_MAGIC && fs.f_type != DEBUGFS_MAGIC;
+}
+
+/*
  * libtracefs would mount tracefs if it is not mounted. This tool must not change the system, so it
  * first asks whether tracefs is mounted. The kernel's list of threads has numbers of the first PID
  * namespace, so this process must be in that namespace.
@@ -101,7 +117,7 @@ enum kernel_refusal kernel_instance_refusal(void)
 	const char *path = NULL;
 	char folder[256];
 
-	if (tracefs_tracing_dir_is_mounted(false, &path) <= 0 || !path)
+	if (tracefs_tracing_dir_is_mounted(false, &path) <= 0 || !path || is_hidden(path))
 		return KERNEL_REFUSAL_MOUNT;
 	snprintf(folder, sizeof(folder), "%s/instances", path);
 	if (access(folder, R_OK | W_OK | X_OK) != 0)
