@@ -113,20 +113,27 @@ common() {
 # --- bash
 
 # bash separates words also at = and : . The offered words replace the last of these words.
+# offers_bash LINE [WORDS]: the cursor is at the end of LINE, and WORDS are behind it
 offers_bash() {
-	bash -c '. "$1"; COMP_LINE=$2; COMP_POINT=${#2}
-		for word in $COMP_LINE; do
-			while [[ $word =~ ^([^=:]*)([=:]+)(.*)$ ]]; do
-				[[ ! ${BASH_REMATCH[1]} ]] || COMP_WORDS+=("${BASH_REMATCH[1]}")
-				COMP_WORDS+=("${BASH_REMATCH[2]}")
-				word=${BASH_REMATCH[3]}
+	bash -c '. "$1"; COMP_LINE="$2 ${3-}"; COMP_POINT=${#2}
+		split() {
+			for word in $1; do
+				while [[ $word =~ ^([^=:]*)([=:]+)(.*)$ ]]; do
+					[[ ! ${BASH_REMATCH[1]} ]] ||
+						COMP_WORDS+=("${BASH_REMATCH[1]}")
+					COMP_WORDS+=("${BASH_REMATCH[2]}")
+					word=${BASH_REMATCH[3]}
+				done
+				[[ ! $word ]] || COMP_WORDS+=("$word")
 			done
-			[[ ! $word ]] || COMP_WORDS+=("$word")
-		done
-		[[ $COMP_LINE != *\  ]] || COMP_WORDS+=("")
-		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _posixtrace
+		}
+		split "$2"
+		[[ $2 != *\  ]] || COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		split "${3-}"
+		_posixtrace
 		((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"' \
-		bash "$tmp/script" "$1" | sort -u >"$tmp/offers"
+		bash "$tmp/script" "$@" | sort -u >"$tmp/offers"
 }
 
 nothing() {
@@ -136,6 +143,13 @@ nothing() {
 
 if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
 	common bash "$built/posixtrace.bash"
+	offers_bash 'posixtrace dump -e job_b' "$tmp/a.ptl"
+	check "bash: event types of a log behind the cursor" grep -qx job_begin "$tmp/offers"
+	cp "$tmp/a.ptl" "$tmp/a:b=c.ptl"
+	offers_bash 'posixtrace dump -e job_b' "-q $tmp/a:b=c.ptl"
+	check "bash: also if the name of the log has separators" grep -qx job_begin "$tmp/offers"
+	offers_bash 'posixtrace dump -e job_b' "-q --pid=$$ $tmp/a.ptl"
+	check "bash: also behind an option with a value" grep -qx job_begin "$tmp/offers"
 	offered bash 'posixtrace record --policy=lo' loop
 	offered bash 'posixtrace record --policy=' flush until-full loop
 	offered bash 'posixtrace record --trace io,lo' io,lock io,lock-hold

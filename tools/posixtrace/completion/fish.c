@@ -42,7 +42,7 @@ static const char head[] =
 	"function __posixtrace_events\n"
 	"	set -l logs\n"
 	"	set -l last ''\n"
-	"	for word in (string replace -r '^~/' $HOME/ -- (commandline -opc)[3..-1])\n"
+	"	for word in (string replace -r '^~/' $HOME/ -- (commandline -op)[3..-1])\n"
 	"		if string match -qr '^(-p|--pid=?)[0-9]+$' -- $last$word $word\n"
 	"			set -a logs (string replace -r -- '^(-p|--pid=)' '' $word)\n"
 	"		else if not set -q argv[1]; and test -f $word\n"
