@@ -96,6 +96,17 @@ with posixtrace.Stream(path) as stream:
         thread = threading.Thread(target=traced, args=(1,))
         thread.start()
         thread.join()
+    # stop() within traced functions: their spans end, and their later returns are no ends.
+    spans = posixtrace.trace_functions()
+
+    def stops():
+        spans.stop()
+        spans.start()
+
+    spans.start()
+    (lambda: stops())()
+    traced(0)
+    spans.stop()
     stream.level(2)
     assert thing.method(3) == (thing, 3)  # level 3 is filtered now
     stream.flush()
@@ -116,7 +127,7 @@ assert [e.fields for e in events if e.name == "name"] == [
     {"text": "", "behind": 3}]
 assert names.count("method.begin") == 1 and names.count("method.end") == 1
 calls = [e.fields["function"] for e in events if e.name == "python.begin"]
-assert calls.count("traced") == 5, calls
+assert calls.count("traced") == 6, calls
 assert names.count("python.begin") == names.count("python.end"), calls
 assert not [call for call in calls if "trace_functions" in call], calls
 depth = {}

@@ -45,6 +45,7 @@ static PyObject *is_active(PyObject *self, PyObject *none)
 
 static PyMethodDef functions[] = {
 	{ "is_active", is_active, METH_NOARGS, "Whether a stream traces this process." },
+	{ "_end_calls", ptx_end_calls, METH_NOARGS, "Ends the function spans of this thread." },
 	{ "_profile_thread", ptx_profile_thread, METH_VARARGS, "Function spans of this thread." },
 	{ "_hide_file", ptx_hide_file, METH_O, "Records no functions of this co_filename." },
 	{ "_on_start", (PyCFunction)(void (*)(void))ptx_on_start, METH_FASTCALL, NULL },

@@ -91,15 +91,24 @@ PyObject *ptx_hide_file(PyObject *self, PyObject *file)
 	Py_RETURN_NONE;
 }
 
+/* Records the ends of the functions that run in this thread, since the hook will not see them. */
+PyObject *ptx_end_calls(PyObject *self, PyObject *none)
+{
+	(void)self;
+	(void)none;
+	for (; depth; depth--)
+		posix_trace_event(call_end, NULL, 0);
+	Py_RETURN_NONE;
+}
+
 PyObject *ptx_profile_thread(PyObject *self, PyObject *args)
 {
 	int on;
 
 	if (!PyArg_ParseTuple(args, "p", &on) || !open_calls())
 		return NULL;
-	depth = 0;
 	PyEval_SetProfile(on ? on_profile : NULL, on ? self : NULL);
-	Py_RETURN_NONE;
+	return ptx_end_calls(NULL, NULL);
 }
 
 /* For sys.monitoring of Python 3.12. The arguments are `code` and an offset. */

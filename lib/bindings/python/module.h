@@ -50,9 +50,11 @@ bool ptx_open_type(const char *name, const char *schema, trace_event_id_t *id);
 
 /*
  * Spans of functions (hook.c). ptx_profile_thread() sets or removes the profile hook of the calling
- * thread. ptx_on_start() and ptx_on_end() are the callbacks for sys.monitoring of Python 3.12.
+ * thread, and ptx_end_calls() ends its spans. ptx_on_start() and ptx_on_end() are the callbacks for
+ * sys.monitoring of Python 3.12.
  */
 PyObject *ptx_hide_file(PyObject *self, PyObject *file);
+PyObject *ptx_end_calls(PyObject *self, PyObject *none);
 PyObject *ptx_profile_thread(PyObject *self, PyObject *args);
 PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *ptx_on_end(PyObject *self, PyObject *const *args, Py_ssize_t nargs);

@@ -18,7 +18,8 @@
         print(event.name, event.fields)
 
 The first call of an Event examines its arguments. While no stream traces the process, further calls
-and spans cost one test, and their arguments are not examined. A schema lists the fields of an event type: posix_trace_eventid_describe_np(3).
+and spans cost one test, and their arguments are not examined. A schema lists the fields of an event
+type: posix_trace_eventid_describe_np(3).
 
 Errors of the library raise OSError. Wrong arguments raise TypeError, ValueError or OverflowError.
 """
@@ -31,8 +32,8 @@ import sys
 import threading
 import types
 
-from _posixtrace import (Event, Record, TracedFunction, is_active, _hide_file, _Log, _profile_thread,
-                         _Span, _Stream, _on_end, _on_start)
+from _posixtrace import (Event, Record, TracedFunction, is_active, _end_calls, _hide_file, _Log,
+                         _profile_thread, _Span, _Stream, _on_end, _on_start)
 
 __all__ = ["AsyncSpan", "Event", "Log", "Record", "Span", "Stream", "TracedFunction", "is_active",
            "trace_functions"]
@@ -363,8 +364,8 @@ class trace_functions:
     The event python.begin has the fields function, file and line. Use the object as a context
     manager, or call start() and stop(). With Python 3.12 and later, sys.monitoring traces all
     threads. With older versions, the profile hook traces only the calling thread and threads that
-    begin later. A generator or coroutine ends its span where it yields. Functions of this module
-    have no spans. Each call of a function costs two events; README has the cost.
+    begin later. A generator or coroutine ends its span where it yields. stop() ends the open spans
+    of the calling thread. Functions of this module have no spans. Each call of a function costs two events; README has the cost.
     """
 
     _hide_file((lambda: None).__code__.co_filename)
@@ -396,6 +397,7 @@ class trace_functions:
             threading.setprofile(None)
             return
         monitoring.set_events(self._tool, 0)
+        _end_calls()
         monitoring.free_tool_id(self._tool)
 
     def __enter__(self):
