@@ -7,6 +7,9 @@
 
 #define DOCTOR_TEXT_BYTES 256
 
+/* The advice if /proc is not mounted. */
+#define DOCTOR_MOUNT_PROC "mount it: mount -t proc proc /proc"
+
 /* The verdict of one requirement, from the best to the worst. */
 enum doctor_verdict {
 	DOCTOR_WORKS,

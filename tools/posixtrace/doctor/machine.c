@@ -48,7 +48,6 @@
 #define MOUNT_TRACEFS  "as root: mount -t tracefs nodev /sys/kernel/tracing"
 #define MOUNT_SYSFS    "as root: mount -t sysfs nodev /sys; " \
 		       "mount -t tracefs nodev /sys/kernel/tracing"
-#define MOUNT_PROC     "mount it: mount -t proc proc /proc"
 #define MORE_FILES     "ulimit -n 1024"
 #define OUTSIDE        "record it from outside of the container"
 
@@ -349,7 +348,7 @@ static void examine_proc(doctor_report *report)
 	if (file)
 		fclose(file);
 	if (!*self)
-		doctor_say(report, "/proc", DOCTOR_LIMITED, MOUNT_PROC,
+		doctor_say(report, "/proc", DOCTOR_LIMITED, DOCTOR_MOUNT_PROC,
 			   "not mounted: posixtrace cannot find out which processes live");
 	else if (atol(self) != (long)getpid())
 		doctor_say(report, "/proc", DOCTOR_LIMITED,
@@ -399,7 +398,7 @@ static void examine_ptrace(doctor_report *report)
 			   "ptrace: %s: attach sees only programs that use libposixtrace",
 			   say_strerror(err));
 	else if (access("/proc/self/maps", R_OK) != 0)
-		doctor_say(report, "attach", DOCTOR_LIMITED, MOUNT_PROC,
+		doctor_say(report, "attach", DOCTOR_LIMITED, DOCTOR_MOUNT_PROC,
 			   "/proc is missing: processes cannot be examined");
 	else if (scope == 0 || (scope < 3 && may_trace))
 		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
@@ -586,7 +585,7 @@ static void examine_seccomp(doctor_report *report)
 	if (procfile_read("/proc/self/status", text, sizeof(text)))
 		mode = procfile_number(text, "Seccomp:", 10, 99);
 	if (mode == 99)
-		doctor_say(report, "seccomp", DOCTOR_UNKNOWN, MOUNT_PROC,
+		doctor_say(report, "seccomp", DOCTOR_UNKNOWN, DOCTOR_MOUNT_PROC,
 			   "/proc/self/status does not say whether a filter applies");
 	else
 		doctor_say(report, "seccomp", mode ? DOCTOR_LIMITED : DOCTOR_WORKS,

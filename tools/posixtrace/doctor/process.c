@@ -38,6 +38,9 @@ static bool examine_existence(pid_t pid, doctor_report *report)
 		if (kill(pid, 0) != 0 && errno == ESRCH)
 			doctor_say(report, "process", DOCTOR_FAILS, "ps -e lists the processes",
 				   "%d: no such process", (int)pid);
+		else if (access("/proc/self", F_OK) != 0)
+			doctor_say(report, "process", DOCTOR_UNKNOWN, DOCTOR_MOUNT_PROC,
+				   "%d exists, but /proc is not mounted", (int)pid);
 		else
 			doctor_say(report, "process", DOCTOR_UNKNOWN,
 				   "mount /proc without hidepid, or try as root",
