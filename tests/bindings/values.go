@@ -37,7 +37,14 @@ func untraced() {
 	fails(func() { typed.Record(port(80), path("/x")) })
 	fails(func() { array.Record([]byte{1, 0, 2, 0}, "text", []byte{7, 8}, "behind") })
 	fails(func() { array.Record([]byte{1, 0, 2, 0}, "text", []byte{7}, "behind") })
+	fails(func() { array.Record(raw{1, 0, 2, 0}, "text", raw{7, 8}, "behind") })
+	fails(func() { array.Record(raw{1, 0, 2, 0}, "text", raw{7}, "behind") })
+	fails(func() { array.Record(nil, "text", []byte{7, 8}, "behind") })
 	fails(func() { real.Record(1.5, "2") })
+	fails(func() { real.Record(true, 2) })
+	fails(func() { (*posixtrace.Event)(nil).Record() })
+	fails(func() { (&posixtrace.Event{}).Record() })
+	fails(func() { (*posixtrace.Span)(nil).Begin() })
 }
 
 func main() {

@@ -308,14 +308,21 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 		posixtrace: the event has 6 fields, not 2
 		<nil>
 		posixtrace: the field two has 2 bytes, not 1
+		<nil>
+		posixtrace: the field two has 2 bytes, not 1
+		posixtrace: the field pair cannot be a <nil>
 		posixtrace: the field b cannot be a string
+		<nil>
+		posixtrace: an Event must be made by NewEvent or MustEvent
+		posixtrace: an Event must be made by NewEvent or MustEvent
+		posixtrace: a Span must be made by MustSpan or MustAsyncSpan
 		posixtrace: the field pair has 4 bytes, not 1
 		posixtrace: the field two has 2 bytes, not 1
 		posixtrace: the field pair cannot be a int
 		posixtrace: the field port cannot be a <nil>
 		posixtrace: the event has 6 fields, not 1
 		posixtrace: the event type typed has another schema
-		posixtrace: the schema of large cannot be recorded: the fields need more bytes than an event has: u8[1021] a;bytes b
+		posixtrace: the schema of large cannot be recorded: the fields need more bytes than there is room for: u8[1021] a;bytes b
 		<nil>
 		posixtrace: the schema of wrong cannot be recorded: this is not a type: s32 a;int b
 		posixtrace: the name "cut\x00off" or its schema has a NUL

@@ -2,10 +2,10 @@
 
 // Package posixtrace traces with libposixtrace: event types, spans, streams and logs.
 //
-// While no stream traces the process, an event costs one call of Go and a comparison of the types of
-// its values. Any goroutine may record. Recording returns no error: the library counts an event that
-// it cannot record as lost. The events of a goroutine can be on several threads, so a span that
-// blocks needs a key: use MustAsyncSpan.
+// While no stream traces the process, an event costs one call of Go and a comparison of the type of
+// each value, and of the sizes of arrays. Any goroutine may record. Recording returns no error: the
+// library counts an event that it cannot record as lost. The events of a goroutine can be on several
+// threads, so a span that blocks needs a key: use MustAsyncSpan.
 package posixtrace
 
 /*
@@ -130,7 +130,7 @@ func check(what string, err C.int) error {
 type Event struct {
 	id     C.trace_event_id_t
 	schema *C.struct_posix_trace_schema_np // in memory of C, because the structure points into itself
-	types  atomic.Pointer[[]reflect.Type]  // of the last values that learn examined
+	inputs []input
 }
 
 // NewEvent registers an event type with a schema, such as "s32 fd; str peer; @level 4".
@@ -153,6 +153,7 @@ func NewEvent(name, schema string) (*Event, error) {
 	if schema != "" {
 		C.parse(cschema, event.schema)
 	}
+	event.inputs = newInputs(event.schema)
 	err := C.posix_trace_eventid_open(cname, &event.id)
 	if err == 0 && schema != "" && event.id != C.POSIX_TRACE_UNNAMED_USEREVENT {
 		err = C.posix_trace_eventid_describe_np(event.id, cschema)
@@ -181,57 +182,70 @@ func MustEvent(name, schema string) *Event {
 }
 
 // Record records an event with a value for each field. A value may have a type of the program, such as
-// time.Duration for a field of the type ns. A field of the type f32 or f64 also accepts an integer. An
-// array needs a []byte with all its elements. Record panics if the number, the types or the sizes of
-// the values do not match the schema, also while the process is not traced: a test finds the mistake,
-// and a trace never ends a program that ran before.
+// time.Duration for a field of the type ns. A field of the type f32 or f64 also accepts an integer or
+// a bool. An array needs a []byte with all its elements. Record panics if the number, the types or the
+// sizes of the values do not match the schema, also while the process is not traced: a test finds the
+// mistake, and a trace never ends a program that ran before.
 func (event *Event) Record(values ...interface{}) {
+	if event == nil || event.schema == nil || len(values) != len(event.inputs) {
+		event.refuse(len(values))
+	}
 	if *active != 0 {
 		event.record(values)
-	} else if !event.isKnown(values) {
-		event.learn(values)
+		return
 	}
-}
-
-// isKnown returns whether the values have the types of the last values that were examined. If the
-// schema limits the sizes of values, the result is false.
-func (event *Event) isKnown(values []interface{}) bool {
-	types := event.types.Load()
-	if types == nil || len(*types) != len(values) {
-		return false
-	}
-	for i, known := range *types {
-		if reflect.TypeOf(values[i]) != known {
-			return false
+	for i := range values {
+		input := &event.inputs[i]
+		if atomic.LoadPointer(&input.known) != typeOf(&values[i]) || input.size != 0 {
+			input.learn(values[i])
 		}
 	}
-	return true
 }
 
-// learn examines values, and keeps their types for isKnown.
-func (event *Event) learn(values []interface{}) {
+// input is what a field of an event accepts. Goroutines may record at the same time, so known is read
+// and written by atomic operations only.
+type input struct {
+	of    *C.struct_posix_trace_field_np
+	size  int            // the bytes that a value must have; 0: any number
+	known unsafe.Pointer // the type of the last value that learn accepted; at first no type
+}
+
+// newInputs returns the inputs of the fields of a schema.
+func newInputs(schema *C.struct_posix_trace_schema_np) []input {
+	inputs := make([]input, int(schema.fields))
+	for i := range inputs {
+		of := &schema.field[i]
+		// The address of an input is the type of no value. Null is the type of nil.
+		inputs[i] = input{of, sizeOf(of), unsafe.Pointer(&inputs[i])}
+	}
+	return inputs
+}
+
+// typeOf returns the first word of an interface, which points to the type. A comparison of values of
+// reflect.Type takes much longer.
+func typeOf(value *interface{}) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(value))
+}
+
+// learn panics if the field cannot have the value, and otherwise keeps its type. Of a value with the
+// known type only the size is compared.
+func (input *input) learn(value interface{}) {
 	var field C.struct_field
-	types := make([]reflect.Type, len(values))
-	hasSizes := false
 
-	event.mustHave(len(values))
-	for i, value := range values {
-		of := &event.schema.field[i]
-		mustFit(&field, of, value)
-		types[i] = reflect.TypeOf(value)
-		hasSizes = hasSizes || sizeOf(of) != 0
+	if atomic.LoadPointer(&input.known) == typeOf(&value) {
+		input.mustHaveSize(reflect.ValueOf(value).Len())
+		return
 	}
-	if !hasSizes {
-		event.types.Store(&types)
-	}
+	input.mustFit(&field, value)
+	atomic.StorePointer(&input.known, typeOf(&value))
 }
 
-// mustHave panics if the event has another number of fields.
-func (event *Event) mustHave(values int) {
-	if values != int(event.schema.fields) {
-		panic(fmt.Sprintf("posixtrace: the event has %d fields, not %d",
-			int(event.schema.fields), values))
+// refuse panics with the reason why the event cannot have this number of values.
+func (event *Event) refuse(values int) {
+	if event == nil || event.schema == nil {
+		panic("posixtrace: an Event must be made by NewEvent or MustEvent")
 	}
+	panic(fmt.Sprintf("posixtrace: the event has %d fields, not %d", len(event.inputs), values))
 }
 
 // sizeOf returns the number of bytes that a value of a field must have, or 0 if it may have any.
@@ -245,11 +259,19 @@ func sizeOf(of *C.struct_posix_trace_field_np) int {
 	return int(of.room)
 }
 
-// mustFit stores a value in field, and returns its bytes if the value is text or bytes. It panics if
-// the field cannot have this value.
-func mustFit(field *C.struct_field, of *C.struct_posix_trace_field_np, value interface{}) []byte {
+// mustHaveSize panics if a value of the field must have another number of bytes.
+func (input *input) mustHaveSize(size int) {
+	if input.size != 0 && size != input.size {
+		panic(fmt.Sprintf("posixtrace: the field %s has %d bytes, not %d",
+			C.GoString(input.of.name), input.size, size))
+	}
+}
+
+// mustFit stores the number or the length of a value in field. It panics if the input cannot have
+// this value.
+func (input *input) mustFit(field *C.struct_field, value interface{}) {
 	is := C.enum_posix_trace_form_np(C.POSIX_TRACE_FORM_UNSIGNED_NP)
-	var bytes []byte
+	of := input.of
 	// A type of the program, such as time.Duration, counts as its underlying type.
 	switch value := reflect.ValueOf(value); value.Kind() {
 	case reflect.Bool:
@@ -265,10 +287,10 @@ func mustFit(field *C.struct_field, of *C.struct_posix_trace_field_np, value int
 	case reflect.Float32, reflect.Float64:
 		field.real, is = C.double(value.Float()), C.POSIX_TRACE_FORM_FLOAT_NP
 	case reflect.String:
-		bytes, is = []byte(value.String()), C.POSIX_TRACE_FORM_BYTES_NP
+		field.len, is = C.size_t(value.Len()), C.POSIX_TRACE_FORM_BYTES_NP
 	case reflect.Slice:
 		if value.Type().Elem().Kind() == reflect.Uint8 {
-			bytes, is = value.Bytes(), C.POSIX_TRACE_FORM_BYTES_NP
+			field.len, is = C.size_t(value.Len()), C.POSIX_TRACE_FORM_BYTES_NP
 		} else {
 			is = 0
 		}
@@ -286,23 +308,22 @@ func mustFit(field *C.struct_field, of *C.struct_posix_trace_field_np, value int
 	if is != form {
 		panic(fmt.Sprintf("posixtrace: the field %s cannot be a %T", C.GoString(of.name), value))
 	}
-	if size := sizeOf(of); size != 0 && len(bytes) != size {
-		panic(fmt.Sprintf("posixtrace: the field %s has %d bytes, not %d",
-			C.GoString(of.name), size, len(bytes)))
-	}
-	return bytes
+	input.mustHaveSize(int(field.len))
 }
 
 func (event *Event) record(values []interface{}) {
 	var fields [C.POSIX_TRACE_FIELDS_MAX_NP]C.struct_field
 	text := make([]byte, 0, 256)
 
-	event.mustHave(len(values))
 	for i, value := range values {
-		field, of := &fields[i], &event.schema.field[i]
-		bytes := mustFit(field, of, value)
-		field.len = C.size_t(len(bytes))
-		text = append(text, bytes...)
+		of := event.inputs[i].of
+		event.inputs[i].mustFit(&fields[i], value)
+		switch value := reflect.ValueOf(value); value.Kind() {
+		case reflect.String:
+			text = append(text, value.String()...)
+		case reflect.Slice:
+			text = append(text, value.Bytes()...)
+		}
 		if of._type == C.POSIX_TRACE_TYPE_STR_NP && of.is_array == 0 {
 			text = append(text, 0)
 		}
@@ -339,6 +360,9 @@ func MustAsyncSpan(name string) *Span {
 
 // Begin begins a span and returns a function that ends the span: defer span.Begin()().
 func (span *Span) Begin() func() {
+	if span == nil || span.begin == nil {
+		panic("posixtrace: a Span must be made by MustSpan or MustAsyncSpan")
+	}
 	if *active == 0 {
 		return func() {}
 	}
