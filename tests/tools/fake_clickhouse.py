@@ -57,7 +57,8 @@ that begins with this text. With FAKE_STALE it refuses to make the tables of thi
 file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
 replicated ones, of plain ones, of views per minute, of tables that only the oldest layout has, and 1 if
-summary_rows exists, if other_rows exists, if events_rows exists, and if it has the column row_marks.
+summary_rows exists, if other_rows exists, if events_rows exists, and if it has the column row_marks, and how many
+columns exist that only the present layout has. These are none if there are numbers behind those of the views.
 
 If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
 then the file. The file RESULT.remake has the same effect as the fault remade.
@@ -110,7 +111,7 @@ tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down, is_gone = [], [], [], []
 lock = threading.Lock()
 marks = itertools.count(1000)
-SHARED = "row_table", "row_nulls", "row_integers", "row_strings"
+SHARED = "row_table", "row_nulls", "row_missing", "row_integers", "row_strings"
 # The columns of the tables that share a table, in the order of their numbers in other_rows; a text has the prefix $.
 SMALL = {
     "spans": "$span $kind begin end duration cpu pid tid begin_tid $event $log",
@@ -220,8 +221,12 @@ def keep(table, columns, kinds_of):
 def store(table, data):
     columns, rows, kinds_of = block(data)
     if table not in ("summary_rows", "other_rows"):
+        if "row_text" in columns:
+            place_texts(columns, kinds_of)
         if "row_marks" in columns:
             add_aliases(columns, rows, kinds_of)
+        if "row_took" in columns:
+            store_event_spans(columns)
         store_rows(table, columns, rows, kinds_of)
         return
     if table == "other_rows":
@@ -230,6 +235,24 @@ def store(table, data):
     for name in dict.fromkeys(columns["row_table"]):
         chosen = [i for i in range(rows) if columns["row_table"][i] == name]
         store_rows(name.decode() + "_rows", *small_rows(name.decode(), columns, chosen))
+
+
+def place_texts(columns, kinds_of):
+    """The array of texts. A number that is no place of a text may give any text, but no error."""
+    columns["row_texts"] = []
+    for numbers, data, more in zip(columns["row_numbers"], columns["row_data"], columns.pop("row_text")):
+        places = [(number(value) >> 32, number(value) & 0xffffffff) for value in numbers]
+        columns["row_texts"].append([(data + more)[at:at + length] for at, length in places])
+    kinds_of["row_texts"] = "Array(String)"
+    del kinds_of["row_text"]
+
+
+def store_event_spans(columns):
+    """The spans that are one event each, in the order of all spans."""
+    found = [(number(source), 64 * number(seq), number(attempt)) for source, seq, attempt, took in
+             zip(*(columns[name] for name in ("row_source", "row_seq", "row_attempt", "row_took"))) if number(took)]
+    if found:
+        tables.setdefault("spans_rows", []).extend(found)
 
 
 def add_aliases(columns, rows, kinds_of):
@@ -243,7 +266,8 @@ def add_aliases(columns, rows, kinds_of):
         kinds_of["row_" + name] = "String"
         columns["row_" + name] = [columns["row_texts"][i][facts[i][key]] if key in facts[i] else b""
                                   for i in range(rows)]
-    columns["row_line"] = [columns["row_numbers"][i][facts[i][2]][:4] if 2 in facts[i] else bytes(4)
+    line = 6 if "row_took" in columns else 2
+    columns["row_line"] = [columns["row_numbers"][i][facts[i][line]][:4] if line in facts[i] else bytes(4)
                            for i in range(rows)]
 
 
@@ -252,14 +276,14 @@ def small_rows(name, columns, chosen):
     found = {c: [columns[c][i] for i in chosen] for c in columns if c not in SHARED}
     kinds_of = {c: fixed for c, fixed in zip(found, ("Date", "UInt64", "UInt64", "UInt64", "String"))}
     at = {"row_integers": 0, "row_strings": 0}
+    nulls = columns["row_missing" if "row_missing" in columns else "row_nulls"]
     for bit, column in enumerate(SMALL[name].split()):
         array = "row_strings" if column.startswith("$") else "row_integers"
         column = column.lstrip("$")
         place = at[array]
         at[array] += 1
         kinds_of[column] = "Nullable(String)" if array == "row_strings" else "Nullable(Int64)"
-        found[column] = [None if number(columns["row_nulls"][i]) >> bit & 1 else columns[array][i][place]
-                         for i in chosen]
+        found[column] = [None if number(nulls[i]) >> bit & 1 else columns[array][i][place] for i in chosen]
     for array in at:
         assert all(len(columns[array][i]) == at[array] for i in chosen)
     return found, len(chosen), kinds_of
@@ -310,7 +334,10 @@ def write_result():
         for source, seq, attempt in tables[table]:
             if attempt not in voided:
                 seqs.setdefault(source, []).append(seq)
-        whole = all(sorted(found) == list(range(len(found))) for found in seqs.values())
+        if table == "spans_rows" and any(row[1] >= 64 for row in tables[table]):
+            whole = all(len(found) == len(set(found)) for found in seqs.values())
+        else:
+            whole = all(sorted(found) == list(range(len(found))) for found in seqs.values())
         lines.append("%s %d %s\n" % (table, sum(map(len, seqs.values())),
                                      "whole" if whole else "BROKEN"))
     with open(result + ".new", "w", encoding="utf-8") as file:
@@ -445,8 +472,10 @@ def answer(sql):
         assert "name IN ('voided', " in sql
         assert "countIf(name IN ('rates', 'durations'))" in sql
         assert "countIf(engine LIKE '%MergeTree' AND name IN ('types_rows', 'threads_rows', " in sql
-        numbers = ["0"] * 9 if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
-        rest = ["2", "0", "0"] + ["0" if numbers[0] == "0" else "1"] * 3
+        numbers = ["0"] * 10 if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        rest = ["2", "0", "0"] + ["0" if numbers[0] == "0" else "1"] * 4
+        if len(numbers) > 4:
+            rest[-1] = "0"
         return "\t".join(numbers + rest[len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
@@ -524,7 +553,9 @@ def answer(sql):
 
 def delete_events():
     events.clear()
-    tables.pop("events_rows", None)
+    attempts = {a for _, _, a in tables.pop("events_rows", [])}
+    if "spans_rows" in tables:
+        tables["spans_rows"] = [row for row in tables["spans_rows"] if row[2] not in attempts]
     if kinds.pop("events_rows", None):
         database.execute("DROP TABLE events_rows")
 

@@ -360,6 +360,16 @@ for tables in "1000 0 3 2 0 1 0 1 0" "1000 0 3 2 0 0 0 1 0" "1000 0 3 2 0 1 0 0 
 	check "summary_rows, $tables: the tables are complete" has result '^streams_rows 1 whole$'
 	check "summary_rows, $tables: it has the small tables" has err 'INSERT INTO summary_rows: '
 done
+# The next one has a row for each span.
+for tables in "1000 0 2 2 0 0 1 1 1 0" "1000 0 2 2 0 0 1 0 0 0" "1000 0 2 2 0 0 0 1 1 0"; do
+	rm -rf "$tmp/state"
+	FAKE_TABLES=$tables
+	serve none none 500 cut-stored 252
+	ships 0 "$log"
+	check "a row for each span, $tables: all events, each once" is_whole "$total"
+	check "a row for each span, $tables: the tables are complete" has result '^streams_rows 1 whole$'
+	check "a row for each span, $tables: the spans" has result "^spans_rows $spans whole\$"
+done
 unset FAKE_TABLES
 
 # ZooKeeper has the replica of a table that the server has not made, because it was killed meanwhile.

@@ -24,6 +24,24 @@ url=clickhouse://127.0.0.1:$(http_of 1)/fleet
 printf '%s\n' 'type io.open s32 result; u32 function; str path; ns time' 'io.open 1 1 1700000000000000000 3 7 "names" 2624' \
 	'type a u32 Fd; u32 fd; u32 time' 'a 1 1 1700000000000000000 1 2 3' |
 	"${top_builddir:-..}/tests/tools/compose" "$tmp/old.ptl" 2>/dev/null || rm -f "$tmp/old.ptl"
+# Spans of one event between spans of two events, in the order of their ends. One has a duration that is
+# longer than its time, and one has CPU time; these have rows.
+"${top_builddir:-..}/tests/tools/compose" "$tmp/mixed.ptl" <<'END' || exit 99
+type in u32 id; @begin work; @key id
+type out u32 id; ns time; @end work; @key id
+type call ns time; str path
+type cpu ns time; ns cpu_time
+in 1 1 100 1
+call 1 1 200 50 "a"
+in 1 2 300 2
+out 1 1 400 1 90
+call 1 2 500 0 "b"
+cpu 1 1 600 70 30
+out 1 2 700 2 10
+call 1 1 800 18446744073709551615 "long"
+call 1 1 900 5 ""
+out 1 1 950 7 3
+END
 page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-query.1
 
 # The statements of the examples of the page, one on a line.
@@ -88,7 +106,7 @@ check "nothing is left to delete" lacks out 'deleted'
 fields='select u8, s16, x32, took, at, e, f64, path, hex(raw), fixed, pair, tail, op, fl from events'
 
 # Each log has a database of its own, so that the rows are those of one log.
-for log in plain.log described.log server.ptl lossy.log old.ptl; do
+for log in plain.log described.log server.ptl lossy.log old.ptl mixed.ptl; do
 	test -f "$tmp/$log" || continue
 	one=${url}_${log%.*}
 	run 0 ship --state "$tmp/state" --to "$one" --batch 1000 "$tmp/$log"
@@ -121,28 +139,43 @@ for log in plain.log described.log server.ptl lossy.log old.ptl; do
 	check "$log: statements were compared" test "$equal" -ge 25
 done
 
-# In the tables of an older version, the answers are the same. events_rows has a column for each fact.
-for log in described.log server.ptl lossy.log; do
-	old=${url}_older_${log%.*}
+# In the tables of older versions, the answers are the same. events_rows has a column for each fact, or an
+# array with a text for each field, and spans have rows.
+shared='row_level UInt8, row_flags UInt8, row_function String, row_file String, row_line UInt32, row_module String,
+	row_labels String, row_message String, row_texts Array(String)'
+compact="row_texts Array(String), row_marks UInt8, row_level UInt8 ALIAS toUInt8(intDiv(row_marks, 4)),
+	row_flags UInt8 ALIAS toUInt8(row_marks % 4), row_line UInt32 ALIAS toUInt32(row_numbers[indexOf(row_keys, toUInt64(2))])"
+key=1
+for fact in function file module labels message; do
+	compact="$compact, row_$fact String ALIAS row_texts[indexOf(row_keys, toUInt64($key))]"
+	key=$((key + 1))
+done
+for log in shared:described.log shared:server.ptl shared:lossy.log compact:described.log compact:mixed.ptl; do
+	layout=${log%:*} log=${log#*:}
+	old=${url}_${layout}_${log%.*}
 	database=${old##*/}
+	eval "columns=\$$layout"
+	# shellcheck disable=SC2154 # eval sets it
 	ask 1 "CREATE DATABASE $database"
 	ask 1 "CREATE TABLE $database.events_rows (row_day Date, row_attempt UInt64, row_source UInt64, row_seq UInt64,
 		row_host String, row_process Int32, row_log String, row_time Int64, row_name String, row_type UInt32,
-		row_pid Int32, row_tid Int32, row_thread Int64, row_address Int64, row_level UInt8, row_flags UInt8,
-		row_data String, row_function String, row_file String, row_line UInt32, row_module String,
-		row_labels String, row_message String, row_keys Array(UInt64), row_numbers Array(Int64),
-		row_texts Array(String)) ENGINE = MergeTree() PARTITION BY row_day ORDER BY (row_source, row_time)"
+		row_pid Int32, row_tid Int32, row_thread Int64, row_address Int64, row_data String, row_keys Array(UInt64),
+		row_numbers Array(Int64), $columns) ENGINE = MergeTree() PARTITION BY row_day ORDER BY (row_source, row_time)"
 	run 0 ship --state "$tmp/state" --to "$old" --batch 1000 "$tmp/$log"
-	check "$log, older tables: spans_rows is a table" test "$(ask 1 "SELECT engine FROM system.tables
-		WHERE database = '$database' AND name = 'spans_rows'")" = MergeTree
+	case $layout in shared) kept=spans_rows ;; compact) kept=other_rows ;; esac
+	check "$log, $layout tables: spans have rows" test "$(ask 1 "SELECT count() FROM $database.$kept")" -gt 0
 	while read -r statement; do
 		for at in "${url}_${log%.*}" "$old"; do
 			"$posixtrace" query --csv --at "$at" "$statement" 2>&1
 		done >"$tmp/twice"
 		half=$(($(lines twice) / 2))
-		check "$log, older tables: $statement" test "$(head -n $half "$tmp/twice")" = "$(tail -n +$((half + 1)) "$tmp/twice")"
+		check "$log, $layout tables: $statement" test "$(head -n $half "$tmp/twice")" = "$(tail -n +$((half + 1)) "$tmp/twice")"
 	done <"$tmp/statements"
 done
+# Spans of one event have no rows in the present tables, and the array of texts of older versions can be read.
+check "spans of one event have no rows" test "$(ask 1 'SELECT count() FROM fleet_mixed.other_rows WHERE row_table = 0')" = 4
+check "the array of texts has them" test "$(ask 1 "SELECT has(row_texts, 'long') FROM fleet_mixed.events_rows
+	WHERE row_time = 800")" = 1
 
 # Two logs in one database, by two hosts, with the account of the page.
 run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/plain.log" "$tmp/lossy.log"
@@ -189,7 +222,7 @@ ask 1 "SELECT count(), sum(p50 > q * 1.1 + 10 OR p50 < p * 0.9 - 10) FROM fleet.
 check "the median is near the exact one" has out '^[1-9][0-9]*	0$'
 ask 1 "INSERT INTO fleet.events_rows SELECT row_day, 4711 AS row_attempt, row_source, row_seq, row_host, row_process,
 	row_log, row_time, row_name, row_type, row_pid, row_tid, row_thread, row_address, row_data, row_keys,
-	row_numbers, row_texts, row_marks FROM fleet.events_rows"
+	row_numbers, row_text, row_marks, row_took FROM fleet.events_rows"
 ask 1 "SELECT count() FROM fleet.events WHERE name = 'none'" >/dev/null
 ask 1 "INSERT INTO fleet.voided VALUES (4711)"
 same "$rates" "a voided attempt that arrives late does not count"

@@ -2,6 +2,7 @@
 /* fleet.c - the statements that make the tables and views of a fleet's database. */
 #include "query/fleet.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/table.h"
@@ -28,6 +29,7 @@ const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_NUMBERS] = { "row_numbers", "Array(Int64)" },
 	[FLEET_TEXTS] = { "row_texts", "Array(String)" },
 	[FLEET_MARKS] = { "row_marks", "UInt8" },
+	[FLEET_TOOK] = { "row_took", "UInt64" },
 	[FLEET_LEVEL] = { "row_level", "UInt8" },
 	[FLEET_FLAGS] = { "row_flags", "UInt8" },
 	[FLEET_FUNCTION] = { "row_function", "String" },
@@ -39,34 +41,32 @@ const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 };
 
 /*
- * The expressions of the columns that are an ALIAS. If a row lacks the key, indexOf() returns 0. In
- * ClickHouse the element of an array with the index 0 is 0 or the empty text.
+ * With FLEET_LEAN, the column of the texts that the data lacks is in the place of the array of
+ * texts.
  */
-#define FACT(array, key) "row_" array "[indexOf(row_keys, toUInt64(" #key "))]"
-static const char *const alias[FLEET_COLUMNS] = {
-	[FLEET_LEVEL] = "toUInt8(intDiv(row_marks, 4))",
-	[FLEET_FLAGS] = "toUInt8(row_marks % 4)",
-	[FLEET_FUNCTION] = FACT("texts", 1),
-	[FLEET_FILE] = FACT("texts", 2),
-	[FLEET_LINE] = "toUInt32(" FACT("numbers", 2) ")",
-	[FLEET_MODULE] = FACT("texts", 3),
-	[FLEET_LABELS] = FACT("texts", 4),
-	[FLEET_MESSAGE] = FACT("texts", 5),
-};
-_Static_assert(FLEET_FACT_FUNCTION == 1 && FLEET_FACT_MESSAGE == 5 && FLEET_LEVEL_UNIT == 4,
-	       "the numbers of the expressions");
-
 const struct fleet_columns *fleet_event_column(size_t i, enum fleet_layout layout)
 {
-	const bool is_there = layout == FLEET_COMPACT ? !alias[i] : i != FLEET_MARKS;
+	static const struct fleet_columns text = { "row_text", "String" };
+	bool is_there = i < FLEET_MARKS;
 
+	if (i == FLEET_TEXTS && layout == FLEET_LEAN)
+		return &text;
+	if (i == FLEET_MARKS)
+		is_there = fleet_has_facts(layout);
+	else if (i == FLEET_TOOK)
+		is_there = layout == FLEET_LEAN;
+	else if (i > FLEET_TOOK)
+		is_there = !fleet_has_facts(layout);
 	return is_there ? &fleet_events[i] : NULL;
 }
 
 /*
- * In the layout FLEET_COMPACT, row_table is the number of the table (query_schema.h). A number
- * needs less room than a name, and the rows of an INSERT are already in the order of the numbers.
+ * If the layout has facts, row_table is the number of the table (query_schema.h). A number needs
+ * less room than a name, and the rows of an INSERT are already in the order of the numbers. With
+ * FLEET_LEAN, row_nulls has another name. So an older version, which would send the row of each
+ * span, cannot send a summary into such a table.
  */
+#define LEAN_NULLS "row_missing"
 const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout layout)
 {
 	static const struct fleet_columns column[] = {
@@ -74,10 +74,20 @@ const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout lay
 		[FLEET_NULLS - FLEET_ROW_COLUMNS] = { "row_nulls", "UInt32" },
 		[FLEET_INTEGERS - FLEET_ROW_COLUMNS] = { "row_integers", "Array(Int64)" },
 		[FLEET_STRINGS - FLEET_ROW_COLUMNS] = { "row_strings", "Array(String)" },
-	}, number = { "row_table", "UInt8" };
+	}, number = { "row_table", "UInt8" }, nulls = { LEAN_NULLS, "UInt32" };
 
-	return i == FLEET_TABLE && layout == FLEET_COMPACT ? &number
-							   : &column[i - FLEET_ROW_COLUMNS];
+	if (i == FLEET_TABLE && fleet_has_facts(layout))
+		return &number;
+	if (i == FLEET_NULLS && layout == FLEET_LEAN)
+		return &nulls;
+	return &column[i - FLEET_ROW_COLUMNS];
+}
+
+void fleet_lean_sql(const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "toString((SELECT count() FROM system.columns WHERE database = '%s' AND "
+		     "(table = 'events_rows' AND name = '%s' OR table = '" FLEET_OTHER "' AND "
+		     "name = '" LEAN_NULLS "')))", database, fleet_events[FLEET_TOOK].name);
 }
 
 bool fleet_has_column(const struct fleet_field *field)
@@ -122,6 +132,51 @@ static void put_columns(size_t count, struct bytes *sql)
 }
 
 /*
+ * ClickHouse computes an expression only once if a statement has it several times. The element of
+ * an array with the index 0 is 0 or the empty text.
+ */
+#define PLACED(text, place) \
+	"substring(" text ", 1 + bitShiftRight(" place ", 32), bitAnd(" place ", 4294967295))"
+void fleet_text_sql(const char *index, enum fleet_layout layout, struct bytes *sql)
+{
+	if (layout == FLEET_LEAN)
+		bytes_printf(sql, PLACED("concat(row_data, row_text)", "row_numbers[%s]"), index,
+			     index);
+	else
+		bytes_printf(sql, "row_texts[%s]", index);
+}
+
+/*
+ * Appends the expression of the column of a fact, which is an ALIAS. If a row lacks the key,
+ * indexOf() returns 0.
+ */
+static void put_alias(size_t i, enum fleet_layout layout, struct bytes *sql)
+{
+	static const enum fleet_fact facts[FLEET_COLUMNS] = {
+		[FLEET_FUNCTION] = FLEET_FACT_FUNCTION, [FLEET_FILE] = FLEET_FACT_FILE,
+		[FLEET_MODULE] = FLEET_FACT_MODULE, [FLEET_LABELS] = FLEET_FACT_LABELS,
+		[FLEET_MESSAGE] = FLEET_FACT_MESSAGE,
+	};
+	char index[64];
+
+	switch (i) {
+	case FLEET_LEVEL:
+		bytes_printf(sql, "toUInt8(intDiv(row_marks, %d))", FLEET_LEVEL_UNIT);
+		break;
+	case FLEET_FLAGS:
+		bytes_printf(sql, "toUInt8(row_marks %% %d)", FLEET_LEVEL_UNIT);
+		break;
+	case FLEET_LINE:
+		bytes_printf(sql, "toUInt32(row_numbers[indexOf(row_keys, toUInt64(%d))])",
+			     layout == FLEET_LEAN ? FLEET_FACT_LINE : FLEET_FACT_FILE);
+		break;
+	default:
+		snprintf(index, sizeof(index), "indexOf(row_keys, toUInt64(%d))", facts[i]);
+		fleet_text_sql(index, layout, sql);
+	}
+}
+
+/*
  * Appends the statement that makes events_rows. The order of the rows makes conditions on the log
  * and on times fast. It also makes similar rows neighbours, so that they compress well.
  */
@@ -130,12 +185,26 @@ static void put_events_rows(enum fleet_layout layout, const char *database, cons
 {
 	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.events_rows (", database);
 	put_columns(FLEET_ROW_COLUMNS, sql);
-	for (size_t i = FLEET_ROW_COLUMNS; i < FLEET_COLUMNS; i++)
-		if (fleet_event_column(i, layout))
-			bytes_printf(sql, ", %s %s", fleet_events[i].name, fleet_events[i].type);
-		else if (alias[i])
-			bytes_printf(sql, ", %s %s ALIAS %s", fleet_events[i].name,
-				     fleet_events[i].type, alias[i]);
+	for (size_t i = FLEET_ROW_COLUMNS; i < FLEET_COLUMNS; i++) {
+		const struct fleet_columns *column = fleet_event_column(i, layout);
+
+		if (!column && i < FLEET_LEVEL)
+			continue;
+		bytes_printf(sql, ", %s %s", column ? column->name : fleet_events[i].name,
+			     column ? column->type : fleet_events[i].type);
+		if (column)
+			continue;
+		bytes_str(sql, " ALIAS ");
+		put_alias(i, layout, sql);
+	}
+	/*
+	 * Elements of numbers have any text here. A lambda expression of an ALIAS cannot use
+	 * columns, but replicate() can.
+	 */
+	if (layout == FLEET_LEAN)
+		bytes_str(sql, ", row_texts Array(String) ALIAS arrayMap((place, text) -> "
+			  PLACED("text", "place")
+			  ", row_numbers, replicate(concat(row_data, row_text), row_numbers))");
 	put_engine("events_rows", database, replica, "",
 		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
 }
@@ -177,6 +246,23 @@ static void put_summary_rows(enum fleet_layout layout, const char *database, con
 		   "PARTITION BY row_day ORDER BY (row_table, row_source, row_seq)", sql);
 }
 
+/* Appends the spans that are one event each to the rows of spans. */
+static void put_event_spans(const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, " UNION ALL SELECT row_day, row_attempt, row_source, "
+		     "row_seq * toUInt64(%d) AS row_seq, row_host, toNullable(row_name) AS `span`, "
+		     "toNullable('event') AS `kind`, "
+		     "toNullable(row_time - toInt64(row_took - 1)) AS `begin`, "
+		     "toNullable(row_time) AS `end`, "
+		     "toNullable(toInt64(row_took - 1)) AS `duration`, "
+		     "CAST(NULL AS Nullable(Int64)) AS `cpu`, "
+		     "toNullable(toInt64(row_pid)) AS `pid`, "
+		     "toNullable(toInt64(row_tid)) AS `tid`, "
+		     "toNullable(toInt64(row_tid)) AS `begin_tid`, "
+		     "toNullable(row_name) AS `event`, toNullable(row_log) AS `log` "
+		     "FROM %s.events_rows WHERE row_took != 0", QUERY_SPANS_OF_EVENT, database);
+}
+
 /* Appends the statement that makes the view of a table's rows in other_rows or summary_rows. */
 static void put_shared_rows(int table, enum fleet_layout layout, const char *database,
 			    struct bytes *sql)
@@ -191,15 +277,18 @@ static void put_shared_rows(int table, enum fleet_layout layout, const char *dat
 	for (size_t i = 0; i < query_schema_columns(schema); i++) {
 		const bool is_text = schema->column[i].is_text;
 
-		bytes_printf(sql, ", multiIf(bitAnd(row_nulls, %u) != 0, NULL, %s[%u]) AS `%s`",
-			     1u << i, is_text ? "row_strings" : "row_integers",
+		bytes_printf(sql, ", multiIf(bitAnd(%s, %u) != 0, NULL, %s[%u]) AS `%s`",
+			     fleet_summary_column(FLEET_NULLS, layout)->name, 1u << i,
+			     is_text ? "row_strings" : "row_integers",
 			     is_text ? ++strings : ++integers, schema->column[i].name);
 	}
 	bytes_printf(sql, " FROM %s.%s WHERE row_table = ", database, fleet_summary_table(layout));
-	if (layout == FLEET_COMPACT)
+	if (fleet_has_facts(layout))
 		bytes_printf(sql, "%d", table);
 	else
 		bytes_printf(sql, "'%s'", schema->name);
+	if (table == QUERY_SPANS && layout == FLEET_LEAN)
+		put_event_spans(database, sql);
 }
 
 static bool is_small(int table)
@@ -209,13 +298,13 @@ static bool is_small(int table)
 
 bool fleet_is_shared(int table, enum fleet_layout layout)
 {
-	return layout == FLEET_COMPACT ? table != QUERY_EVENTS
+	return fleet_has_facts(layout) ? table != QUERY_EVENTS
 				       : layout == FLEET_SHARED && is_small(table);
 }
 
 const char *fleet_summary_table(enum fleet_layout layout)
 {
-	return layout == FLEET_COMPACT ? FLEET_OTHER : FLEET_SUMMARY;
+	return fleet_has_facts(layout) ? FLEET_OTHER : FLEET_SUMMARY;
 }
 
 const char *fleet_logs_table(enum fleet_layout layout)
@@ -438,9 +527,11 @@ void fleet_names_sql(struct bytes *sql)
  * Appends the expression for a field's value of one kind. If as_text is true, the expression
  * converts numbers to text.
  */
-static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text, struct bytes *sql)
+static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text,
+		      enum fleet_layout layout, struct bytes *sql)
 {
 	unsigned long long key = fleet_key(field, kind);
+	char index[64];
 
 	if (kind == SQLVALUE_REAL)
 		bytes_printf(sql, "%sreinterpretAsFloat64(reinterpretAsString("
@@ -449,15 +540,18 @@ static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text, 
 	else if (kind == SQLVALUE_INTEGER)
 		bytes_printf(sql, "%srow_numbers[indexOf(row_keys, %llu)]%s",
 			     as_text ? "toString(" : "", key, as_text ? ")" : "");
-	else
-		bytes_printf(sql, "row_texts[indexOf(row_keys, %llu)]", key);
+	else {
+		snprintf(index, sizeof(index), "indexOf(row_keys, %llu)", key);
+		fleet_text_sql(index, layout, sql);
+	}
 }
 
 /*
  * In ClickHouse a column has only one type. If the values of the field have several kinds, the type
  * is text. For an event without the field the value is NULL.
  */
-static void put_field(const struct fleet_field *field, struct bytes *sql)
+static void put_field(const struct fleet_field *field, enum fleet_layout layout,
+		      struct bytes *sql)
 {
 	unsigned kinds = field->kinds & ~(1u << SQLVALUE_NULL);
 	bool as_text = (kinds & (kinds - 1)) != 0;
@@ -468,14 +562,15 @@ static void put_field(const struct fleet_field *field, struct bytes *sql)
 			continue;
 		bytes_printf(sql, "has(row_keys, %llu), ",
 			     (unsigned long long)fleet_key(field->name, (enum sqlvalue_kind)kind));
-		put_value(field->name, (enum sqlvalue_kind)kind, as_text, sql);
+		put_value(field->name, (enum sqlvalue_kind)kind, as_text, layout, sql);
 		bytes_str(sql, ", ");
 	}
 	bytes_str(sql, "NULL)");
 }
 
-void fleet_events_view(const char *database, const struct sqlfields *columns,
-		       const struct fleet_field *field, size_t fields, struct bytes *sql)
+void fleet_events_view(enum fleet_layout layout, const char *database,
+		       const struct sqlfields *columns, const struct fleet_field *field,
+		       size_t fields, struct bytes *sql)
 {
 	bytes_str(sql,
 		  "SELECT row_time AS time, row_name AS name, row_type AS type, row_pid AS pid, "
@@ -493,7 +588,7 @@ void fleet_events_view(const char *database, const struct sqlfields *columns,
 		if (column < 0 || !fleet_has_column(&field[i]))
 			continue;
 		bytes_str(sql, ", ");
-		put_field(&field[i], sql);
+		put_field(&field[i], layout, sql);
 		bytes_printf(sql, " AS `%s`", columns->field[column].name);
 	}
 	bytes_printf(sql, " FROM %s.events_rows WHERE ", database);

@@ -21,7 +21,14 @@
  * fields (below), with the keys of enum fleet_fact. Columns of the kind ALIAS compute these facts
  * from the arrays, so the same statements read all layouts.
  *
- * Layouts. A database keeps the tables that an older version has made. FLEET_SHARED has a column
+ * Spans. Most spans are one event with its duration, such as a call of the C library. Such a span
+ * has no row in other_rows. The event has the duration in row_took, and spans_rows computes the
+ * span from the event. row_seq of spans_rows is the number of the event that ends the span, times
+ * QUERY_SPANS_OF_EVENT, plus the number of the span among those that the event ends. So the spans
+ * of both tables have one order, which is that of the table spans of query.
+ *
+ * Layouts. A database keeps the tables that an older version has made. FLEET_COMPACT has a row of
+ * other_rows for each span, and an array with a text for each field. FLEET_SHARED has a column
  * for each fact in events_rows, and spans_rows is a table with nullable columns. The rows of the
  * other tables are in summary_rows, which has the name of the table in each row. FLEET_SEPARATE is
  * like FLEET_SHARED, but it has a table for each of the other tables.
@@ -32,11 +39,15 @@
  * the rows of voided attempts, no matter when these rows arrive. An attempt may be added to the
  * table "voided" more than once.
  *
- * Fields. The fields of an event are in three arrays of equal length. For each field, the arrays
- * have a key, the value as an integer, and the value as a text. The key is a hash of the field's
- * name and of the kind of its value. A column for each field would give the table thousands of
- * columns. Nearly all of these columns would be empty, and each column would need files in each
- * part. The table "fields" lists the names of all fields.
+ * Fields. The fields of an event are in two arrays of equal length. For each field, the arrays have
+ * a key and a number. The key is a hash of the field's name and of the kind of its value. The
+ * number is the value, or the place of a text: its first byte, times 2 to the power of 32, plus its
+ * length. Places count in the data of the event, followed by row_text. Most texts of fields are in
+ * the data, and row_text has the others. An array of texts would cost the server more than all
+ * other columns. The older layouts have this array, row_texts, beside the numbers. Here it is an
+ * ALIAS, which only older versions of query read. A column for each field would give the table
+ * thousands of columns. Nearly all of these columns would be empty, and each column would need
+ * files in each part. The table "fields" lists the names of all fields.
  *
  * Marks. A position of ship describes the rows of certain tables. If the tables are removed and
  * made again, the position describes nothing. So a process that makes tables adds a mark to the
@@ -57,9 +68,11 @@ enum fleet_column {
 	FLEET_DAY, FLEET_ATTEMPT, FLEET_SOURCE, FLEET_SEQ, FLEET_HOST, FLEET_PROCESS, FLEET_LOG,
 	FLEET_TIME, FLEET_NAME, FLEET_TYPE, FLEET_PID, FLEET_TID, FLEET_THREAD, FLEET_ADDRESS,
 	FLEET_DATA, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
-	/* only FLEET_COMPACT: the flags, and the level times FLEET_LEVEL_UNIT */
+	/* FLEET_LEAN and FLEET_COMPACT: the flags, and the level times FLEET_LEVEL_UNIT */
 	FLEET_MARKS,
-	/* columns of the older layouts; with FLEET_COMPACT they are of the kind ALIAS */
+	/* only FLEET_LEAN: the duration of the span that the event is, plus 1; 0: it is none */
+	FLEET_TOOK,
+	/* columns of FLEET_SHARED and FLEET_SEPARATE; the other layouts have an ALIAS instead */
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE,
 	FLEET_COLUMNS,
@@ -72,12 +85,13 @@ extern const struct fleet_columns {
 } fleet_events[FLEET_COLUMNS];
 
 /*
- * The keys of facts in the arrays of fields, with the layout FLEET_COMPACT. They are in the
- * database, so they must never change. FLEET_FACT_FILE has the line as its number.
+ * The keys of facts in the arrays of fields, with the layouts FLEET_LEAN and FLEET_COMPACT. They
+ * are in the database, so they must never change. With FLEET_COMPACT the line is the number of
+ * FLEET_FACT_FILE.
  */
 enum fleet_fact {
 	FLEET_FACT_FUNCTION = 1, FLEET_FACT_FILE, FLEET_FACT_MODULE, FLEET_FACT_LABELS,
-	FLEET_FACT_MESSAGE
+	FLEET_FACT_MESSAGE, FLEET_FACT_LINE
 };
 
 #define FLEET_LEVEL_UNIT 4 /* the flags are less */
@@ -89,10 +103,16 @@ enum fleet_summary_column {
 };
 
 /* The tables that have the rows: see above. */
-enum fleet_layout { FLEET_COMPACT, FLEET_SHARED, FLEET_SEPARATE };
+enum fleet_layout { FLEET_LEAN, FLEET_COMPACT, FLEET_SHARED, FLEET_SEPARATE };
 
-#define FLEET_OTHER   "other_rows"   /* FLEET_COMPACT */
+#define FLEET_OTHER   "other_rows"   /* FLEET_LEAN and FLEET_COMPACT */
 #define FLEET_SUMMARY "summary_rows" /* FLEET_SHARED */
+
+/* Returns whether the layout has facts in the arrays, and spans in the table of small tables. */
+static inline bool fleet_has_facts(enum fleet_layout layout)
+{
+	return layout <= FLEET_COMPACT;
+}
 
 /* Returns a column of events_rows, or NULL if the layout has no such column for INSERTs. */
 const struct fleet_columns *fleet_event_column(size_t i, enum fleet_layout layout);
@@ -183,9 +203,22 @@ void fleet_small_sql(struct bytes *sql);
  */
 const char *fleet_rows_table(int table, enum fleet_layout layout);
 
+/*
+ * Appends the expression of a text of a field or fact. "index" is the expression of its index in
+ * the arrays; the text is empty if the index is 0.
+ */
+void fleet_text_sql(const char *index, enum fleet_layout layout, struct bytes *sql);
+
 /* Appends the "SELECT ..." that defines the view events, with columns for these fields. */
-void fleet_events_view(const char *database, const struct sqlfields *columns,
-		       const struct fleet_field *field, size_t fields, struct bytes *sql);
+void fleet_events_view(enum fleet_layout layout, const char *database,
+		       const struct sqlfields *columns, const struct fleet_field *field,
+		       size_t fields, struct bytes *sql);
+
+/*
+ * Appends the SELECT for the number of columns that only FLEET_LEAN has, as a text. It is a part of
+ * a statement.
+ */
+void fleet_lean_sql(const char *database, struct bytes *sql);
 
 /* Appends the SQL condition that is true for the rows of all attempts that are not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);

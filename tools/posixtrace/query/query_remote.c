@@ -93,6 +93,7 @@ struct remote {
 	struct server server;
 	struct fleet_field *field;
 	size_t fields;
+	enum fleet_layout layout; /* FLEET_COMPACT also if the layout is older */
 	unsigned compared; /* bits of the tables that query_lacks() has examined */
 };
 
@@ -214,19 +215,36 @@ static bool fetch_fields(struct remote *remote)
 	return good;
 }
 
-/* Fetches the times of the first and the last event, which at() needs, and the number of events. */
+/*
+ * Fetches the times of the first and the last event, which at() needs, the number of events, and
+ * the layout.
+ */
 static bool fetch_times(struct remote *remote)
 {
 	struct query *query = remote->query;
+	const struct bytes *answer = &remote->server.answer;
+	struct bytes sql = { .at = NULL };
 	uint64_t first = 0, last = 0, events = 0;
-	size_t at = 0;
+	const char *lean;
+	size_t at = 0, len;
+	bool good;
 
-	if (!request_remote(remote, "SELECT toInt64(min(row_time)), toInt64(max(row_time)), "
-				    "toInt64(count()) FROM events_rows FORMAT RowBinary"))
+	bytes_str(&sql, "SELECT toInt64(min(row_time)), toInt64(max(row_time)), "
+		  "toInt64(count()), ");
+	fleet_lean_sql(remote->server.address.database, &sql);
+	bytes_str(&sql, " FROM events_rows FORMAT RowBinary");
+	bytes_add(&sql, "", 1);
+	good = !sql.failed && request_remote(remote, sql.at);
+	if (sql.failed)
+		say("%s", strerror(ENOMEM));
+	bytes_free(&sql);
+	if (!good)
 		return false;
-	server_get_u64(&remote->server.answer, &at, &first);
-	server_get_u64(&remote->server.answer, &at, &last);
-	server_get_u64(&remote->server.answer, &at, &events);
+	server_get_u64(answer, &at, &first);
+	server_get_u64(answer, &at, &last);
+	server_get_u64(answer, &at, &events);
+	good = server_get_text(answer, &at, &lean, &len) && (len != 1 || *lean != '0');
+	remote->layout = good ? FLEET_LEAN : FLEET_COMPACT;
 	query->first_ns = (int64_t)first;
 	query->last_ns = (int64_t)last;
 	query->events = events;
@@ -280,45 +298,48 @@ static void free_rows(struct remote_rows *rows)
 /* ------------------------------------------------------------------ requests */
 
 /*
- * Appends the expression for the element of an array that has a field's value. The value may have
- * one of two kinds, "kind" and "other". If the fleet has no value of these kinds, appends the text
- * in "none" instead.
+ * Stores the expression for the index that a field's value has in the arrays. The value may have
+ * one of two kinds, "kind" and "other". Returns false if the fleet has no value of these kinds.
  */
-static void put_index(const struct fleet_field *field, const char *array, unsigned kind,
-		      unsigned other, const char *none, struct bytes *sql)
+#define INDEX_BYTES 128
+static bool find_index(const struct fleet_field *field, unsigned kind, unsigned other,
+		       char index[INDEX_BYTES])
 {
 	unsigned kinds = field->kinds & (1u << kind | 1u << other);
-	const char *before = "";
+	size_t len = 0;
 
-	if (!kinds) {
-		bytes_str(sql, none);
-		return;
-	}
-	bytes_printf(sql, "%s[", array);
 	for (unsigned i = SQLVALUE_INTEGER; i <= SQLVALUE_BLOB; i++)
-		if (kinds & 1u << i) {
-			bytes_printf(sql, "%sindexOf(row_keys, %" PRIu64 ")", before,
-				     fleet_key(field->name, (enum sqlvalue_kind)i));
-			before = " + ";
-		}
-	bytes_str(sql, "]");
+		if (kinds & 1u << i)
+			len += (size_t)snprintf(index + len, INDEX_BYTES - len,
+						"%sindexOf(row_keys, %" PRIu64 ")",
+						len ? " + " : "",
+						fleet_key(field->name, (enum sqlvalue_kind)i));
+	return kinds;
 }
 
 /*
  * Appends three expressions for a field: the kind of its value, the number and the text. The
  * expressions consider only kinds that the field has in the fleet.
  */
-static void put_field(const struct fleet_field *field, struct bytes *sql)
+static void put_field(const struct fleet_field *field, enum fleet_layout layout,
+		      struct bytes *sql)
 {
+	char index[INDEX_BYTES];
+
 	bytes_str(sql, "toInt64(");
 	for (unsigned kind = SQLVALUE_INTEGER; kind <= SQLVALUE_BLOB; kind++)
 		if (field->kinds & 1u << kind)
 			bytes_printf(sql, "has(row_keys, %" PRIu64 ") * %u + ",
 				     fleet_key(field->name, (enum sqlvalue_kind)kind), kind);
 	bytes_str(sql, "0), ");
-	put_index(field, "row_numbers", SQLVALUE_INTEGER, SQLVALUE_REAL, "toInt64(0)", sql);
-	bytes_str(sql, ", ");
-	put_index(field, "row_texts", SQLVALUE_TEXT, SQLVALUE_BLOB, "''", sql);
+	if (find_index(field, SQLVALUE_INTEGER, SQLVALUE_REAL, index))
+		bytes_printf(sql, "row_numbers[%s], ", index);
+	else
+		bytes_str(sql, "toInt64(0), ");
+	if (find_index(field, SQLVALUE_TEXT, SQLVALUE_BLOB, index))
+		fleet_text_sql(index, layout, sql);
+	else
+		bytes_str(sql, "''");
 }
 
 /*
@@ -364,7 +385,8 @@ static void put_column(const struct remote_table *table, int column, struct byte
 
 	if (table->number == REMOTE_EVENTS && column >= REMOTE_FIELDS) {
 		*form = ANSWER_FIELD;
-		put_field(&table->remote->field[column - REMOTE_FIELDS], sql);
+		put_field(&table->remote->field[column - REMOTE_FIELDS], table->remote->layout,
+			  sql);
 	} else if (table->number == REMOTE_EVENTS) {
 		*form = event_columns[column].form;
 		bytes_str(sql, event_columns[column].expression);

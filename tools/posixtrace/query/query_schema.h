@@ -19,6 +19,13 @@ enum query_tables {
 };
 
 #define QUERY_SCHEMA_COLUMNS 16
+/*
+ * An event makes rows of the table spans for at most this number of spans. If one whole log is
+ * read, the row ID of a span is the number of the event that ends it, counted from 0 and multiplied
+ * by this number, plus the number of the span among those of the event. This number is in databases
+ * (fleet.h), so it must never change.
+ */
+#define QUERY_SPANS_OF_EVENT 64
 
 struct query_schema {
 	const char *name;

@@ -11,8 +11,6 @@
 #include "choose/function_names.h"
 #include "spans/pairing.h"
 
-#define WAITING 64 /* an event makes rows for at most this number of spans */
-
 struct table {
 	sqlite3_vtab base;
 	struct query *query;
@@ -34,10 +32,9 @@ struct cursor {
 	struct pairing pairing;
 	bool has_pairing;
 	const struct log_type *type;   /* the type of the current event */
-	struct row row[WAITING];
+	struct row row[QUERY_SPANS_OF_EVENT];
 	unsigned rows, at;
 	uint64_t ordinal;
-	sqlite3_int64 number;
 	bool eof;
 };
 
@@ -147,7 +144,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 /*
  * The pairing calls this function for each span that an event ends. The array "row" has a fixed
  * size, so that a hostile log cannot make the tool use more memory. If an event ends more than
- * WAITING spans, the other spans are dropped.
+ * QUERY_SPANS_OF_EVENT spans, the other spans are dropped.
  */
 static void query_spans_take(void *arg, const struct span *span,
 			     const struct posix_trace_event_np *end)
@@ -155,7 +152,7 @@ static void query_spans_take(void *arg, const struct span *span,
 	struct cursor *cursor = arg;
 
 	(void)end;
-	if (cursor->rows < WAITING)
+	if (cursor->rows < QUERY_SPANS_OF_EVENT)
 		cursor->row[cursor->rows++] = (struct row){ *span, cursor->type };
 }
 
@@ -195,7 +192,6 @@ static int query_spans_next(sqlite3_vtab_cursor *base)
 	struct query_log *log;
 	int unavailable, err;
 
-	cursor->number++;
 	if (++cursor->at < cursor->rows)
 		return SQLITE_OK;
 	cursor->at = cursor->rows = 0;
@@ -295,7 +291,9 @@ static int query_spans_column(sqlite3_vtab_cursor *base, sqlite3_context *contex
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-	*row = ((struct cursor *)base)->number;
+	const struct cursor *cursor = (struct cursor *)base;
+
+	*row = (sqlite3_int64)((cursor->ordinal - 1) * QUERY_SPANS_OF_EVENT + cursor->at);
 	return SQLITE_OK;
 }
 

@@ -263,8 +263,8 @@ static bool replace_view(struct link *link, const struct listed *list, bool exis
 
 	if (name_columns(list, &columns)) {
 		bytes_printf(&sql, "CREATE VIEW events_%llu AS ", number);
-		fleet_events_view(link->server.address.database, &columns, list->field,
-				  list->count, &sql);
+		fleet_events_view(link->layout, link->server.address.database, &columns,
+				  list->field, list->count, &sql);
 		bytes_add(&sql, "", 1);
 	}
 	sqlfields_free(&columns);

@@ -53,9 +53,10 @@ struct found {
 	unsigned all, replicated, plain, optional;
 	unsigned separate;   /* tables that only FLEET_SEPARATE has */
 	unsigned summary;    /* 1: there is summary_rows, of FLEET_SHARED */
-	unsigned other;      /* 1: there is other_rows, of FLEET_COMPACT */
+	unsigned other;      /* 1: there is other_rows, of FLEET_LEAN or FLEET_COMPACT */
 	unsigned events;     /* 1: there is events_rows */
-	unsigned marks;      /* 1: it has a column that only FLEET_COMPACT has */
+	unsigned marks;      /* 1: it has a column that FLEET_SHARED lacks */
+	unsigned lean;       /* not 0: a table has a column that only FLEET_LEAN has */
 };
 
 /*
@@ -78,17 +79,19 @@ static enum server_result find_tables(struct link *link, struct found *found)
 		     "toString(countIf(name = '" FLEET_OTHER "')), "
 		     "toString(countIf(name = 'events_rows')), toString((SELECT count() FROM "
 		     "system.columns WHERE database = '%s' AND table = 'events_rows' AND "
-		     "name = '%s')) FROM system.tables WHERE database = '%s' AND name IN (",
-		     server->address.database, fleet_events[FLEET_MARKS].name,
+		     "name = '%s')), ", server->address.database, fleet_events[FLEET_MARKS].name);
+	fleet_lean_sql(server->address.database, &sql);
+	bytes_printf(&sql, " FROM system.tables WHERE database = '%s' AND name IN (",
 		     server->address.database);
 	fleet_names_sql(&sql);
 	bytes_add(&sql, ")", 2);
 	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
 	*found = (struct found){ .all = 0 };
 	if (result == SERVER_OK &&
-	    sscanf(server->answer.at, "%u %u %u %u %u %u %u %u %u", &found->all,
+	    sscanf(server->answer.at, "%u %u %u %u %u %u %u %u %u %u", &found->all,
 		   &found->replicated, &found->plain, &found->optional, &found->separate,
-		   &found->summary, &found->other, &found->events, &found->marks) != 9)
+		   &found->summary, &found->other, &found->events, &found->marks,
+		   &found->lean) != 10)
 		result = server_foreign(server, sql.at);
 	bytes_free(&sql);
 	return result;
@@ -116,16 +119,18 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 /*
  * Returns whether the tables show a layout, and stores it. A user may have removed some tables.
  * Only events_rows decides between FLEET_COMPACT and FLEET_SHARED if it exists, because its columns
- * cannot be used in the other layout.
+ * cannot be used in the other layout. FLEET_LEAN has columns of its own in both tables.
  */
 static bool find_layout(const struct found *found, enum fleet_layout *layout)
 {
-	if (found->separate)
+	if (found->lean)
+		*layout = FLEET_LEAN;
+	else if (found->separate)
 		*layout = FLEET_SEPARATE;
 	else if (found->events)
 		*layout = found->marks ? FLEET_COMPACT : FLEET_SHARED;
 	else
-		*layout = found->other || !found->summary ? FLEET_COMPACT : FLEET_SHARED;
+		*layout = found->other ? FLEET_COMPACT : found->summary ? FLEET_SHARED : FLEET_LEAN;
 	return found->separate || found->events || found->other || found->summary;
 }
 

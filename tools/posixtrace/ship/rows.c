@@ -9,20 +9,23 @@
 #include "symbols/symbols.h"
 
 /*
- * The block has the columns in the order of enum fleet_column. In the older layouts the columns
- * behind FLEET_MARKS move up by one place: old_column().
+ * The block has the columns in the order of enum fleet_column. The layouts without facts have
+ * neither FLEET_MARKS nor FLEET_TOOK, so the columns behind them move up: old_column().
  */
 void rows_columns(struct block *block, enum fleet_layout layout)
 {
-	for (size_t i = 0; i < FLEET_COLUMNS; i++)
-		if (fleet_event_column(i, layout))
-			block_column(block, fleet_events[i].name, fleet_events[i].type);
+	for (size_t i = 0; i < FLEET_COLUMNS; i++) {
+		const struct fleet_columns *column = fleet_event_column(i, layout);
+
+		if (column)
+			block_column(block, column->name, column->type);
+	}
 }
 
 /* Returns the index in the block of a column that only older layouts have. */
 static unsigned old_column(enum fleet_column column)
 {
-	return (unsigned)column - 1;
+	return (unsigned)column - 2;
 }
 
 static void put_str(struct block *block, unsigned column, const char *text)
@@ -30,13 +33,37 @@ static void put_str(struct block *block, unsigned column, const char *text)
 	block_text(block, column, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* Adds an element to the arrays. Returns 1. */
-static unsigned put_element(struct block *block, uint64_t key, uint64_t number, const void *text,
-			    size_t len)
+/*
+ * Returns the place of a text for FLEET_LEAN: fleet.h. If the text is no part of the event's data,
+ * adds it to the texts of the event.
+ */
+static uint64_t place_of(struct shipment *shipment, const struct posix_trace_event_np *event,
+			 const char *text, size_t len)
 {
+	const uintptr_t data = (uintptr_t)event->data, at = (uintptr_t)text;
+	uint64_t place = at - data;
+
+	if (!len)
+		return 0;
+	if (at < data || len > event->data_len || at - data > event->data_len - len) {
+		place = event->data_len + shipment->text.used;
+		bytes_add(&shipment->text, text, len);
+	}
+	return place << 32 | len;
+}
+
+/* Adds an element to the arrays. If it is no text, "text" is NULL. Returns 1. */
+static unsigned put_element(struct shipment *shipment, const struct posix_trace_event_np *event,
+			    uint64_t key, uint64_t number, const char *text, size_t len)
+{
+	struct block *block = &shipment->block;
+
+	if (shipment->layout == FLEET_LEAN && text)
+		number = place_of(shipment, event, text, len);
 	block_u64(block, FLEET_KEYS, key);
 	block_u64(block, FLEET_NUMBERS, number);
-	block_text(block, FLEET_TEXTS, text, len);
+	if (shipment->layout != FLEET_LEAN)
+		block_text(block, FLEET_TEXTS, text ? text : "", len);
 	return 1;
 }
 
@@ -44,23 +71,30 @@ static unsigned put_element(struct block *block, uint64_t key, uint64_t number, 
  * Adds a fact of the event: to the column of older layouts, or as an element of the arrays if it is
  * not empty. Returns the number of new elements.
  */
-static unsigned put_fact(struct shipment *shipment, enum fleet_column column, enum fleet_fact key,
-			 uint32_t number, const char *text, size_t len)
+static unsigned put_fact(struct shipment *shipment, const struct posix_trace_event_np *event,
+			 enum fleet_column column, enum fleet_fact key, uint32_t number,
+			 const char *text, size_t len)
 {
 	struct block *block = &shipment->block;
 
 	if (shipment->layout == FLEET_COMPACT)
-		return len || number ? put_element(block, key, number, text, len) : 0;
+		return len || number ? put_element(shipment, event, key, number, text, len) : 0;
+	if (shipment->layout == FLEET_LEAN)
+		return (len ? put_element(shipment, event, key, 0, text, len) : 0) +
+		       (number ? put_element(shipment, event, FLEET_FACT_LINE, number, NULL, 0)
+			       : 0);
 	block_text(block, old_column(column), text, len);
 	if (column == FLEET_FILE)
 		block_u32(block, old_column(FLEET_LINE), number);
 	return 0;
 }
 
-static unsigned put_name(struct shipment *shipment, enum fleet_column column, enum fleet_fact key,
-			 uint32_t number, const char *name)
+static unsigned put_name(struct shipment *shipment, const struct posix_trace_event_np *event,
+			 enum fleet_column column, enum fleet_fact key, uint32_t number,
+			 const char *name)
 {
-	return put_fact(shipment, column, key, number, name ? name : "", name ? strlen(name) : 0);
+	return put_fact(shipment, event, column, key, number, name ? name : "",
+			name ? strlen(name) : 0);
 }
 
 /*
@@ -73,11 +107,11 @@ static unsigned put_symbol(struct shipment *shipment, const struct posix_trace_e
 	const struct symbol *symbol =
 		shipment->options->has_symbols ? symbols_of(shipment->log, event) : NULL;
 
-	return put_name(shipment, FLEET_FUNCTION, FLEET_FACT_FUNCTION, 0,
+	return put_name(shipment, event, FLEET_FUNCTION, FLEET_FACT_FUNCTION, 0,
 			symbol && symbol->is_function ? symbol->name : NULL) +
-	       put_name(shipment, FLEET_FILE, FLEET_FACT_FILE, symbol ? symbol->line : 0,
+	       put_name(shipment, event, FLEET_FILE, FLEET_FACT_FILE, symbol ? symbol->line : 0,
 			symbol ? symbol->file : NULL) +
-	       put_name(shipment, FLEET_MODULE, FLEET_FACT_MODULE, 0,
+	       put_name(shipment, event, FLEET_MODULE, FLEET_FACT_MODULE, 0,
 			symbol ? symbol->module : NULL);
 }
 
@@ -97,13 +131,15 @@ static unsigned put_labels(struct shipment *shipment, const struct log_type *typ
 	text.used = 0;
 	if (!fields_labels(&json, shipment->log, type, event))
 		text.used = 0;
-	count = put_fact(shipment, FLEET_LABELS, FLEET_FACT_LABELS, 0, text.bytes, text.used);
+	count = put_fact(shipment, event, FLEET_LABELS, FLEET_FACT_LABELS, 0, text.bytes,
+			 text.used);
 	if (type->schema && type->schema->format)
 		len = posix_trace_message_print_np(type->schema, event->data, event->data_len, 0,
 						   message, sizeof(message));
 	if (len >= sizeof(message))
 		len = sizeof(message) - 1;
-	return count + put_fact(shipment, FLEET_MESSAGE, FLEET_FACT_MESSAGE, 0, message, len);
+	return count + put_fact(shipment, event, FLEET_MESSAGE, FLEET_FACT_MESSAGE, 0, message,
+				len);
 }
 
 /*
@@ -130,12 +166,16 @@ static void put_fields(struct shipment *shipment, const struct log_type *type,
 			memcpy(&number, &value.real, sizeof(number));
 		else if (!is_text)
 			number = (uint64_t)value.integer;
-		count += put_element(block, fields_note(shipment->fields, type, i, value.kind),
-				     number, value.bytes, is_text ? value.len : 0);
+		count += put_element(shipment, event,
+				     fields_note(shipment->fields, type, i, value.kind), number,
+				     is_text ? value.bytes : NULL, is_text ? value.len : 0);
 	}
 	block_array(block, FLEET_KEYS, count);
 	block_array(block, FLEET_NUMBERS, count);
-	block_array(block, FLEET_TEXTS, count);
+	if (shipment->layout == FLEET_LEAN)
+		block_text(block, FLEET_TEXTS, shipment->text.at, shipment->text.used);
+	else
+		block_array(block, FLEET_TEXTS, count);
 }
 
 /* Adds the flags and the level of the event. */
@@ -148,7 +188,7 @@ static void put_marks(struct shipment *shipment, const struct log_type *type,
 	const unsigned flags = (truncated ? FLEET_TRUNCATED : 0) | (late ? FLEET_LATE : 0);
 	const unsigned level = type->schema ? (unsigned)type->schema->level : 0;
 
-	if (shipment->layout == FLEET_COMPACT) {
+	if (fleet_has_facts(shipment->layout)) {
 		block_u8(block, FLEET_MARKS, (uint8_t)(flags + FLEET_LEVEL_UNIT * level));
 		return;
 	}
@@ -158,7 +198,7 @@ static void put_marks(struct shipment *shipment, const struct log_type *type,
 
 /* The number of the attempt is 0 in this row; stamp_attempt() sets it before the row is sent. */
 void rows_event(struct shipment *shipment, const struct log_type *type,
-		const struct posix_trace_event_np *event, uint64_t seq)
+		const struct posix_trace_event_np *event, uint64_t seq, uint64_t took)
 {
 	struct block *block = &shipment->block;
 	unsigned elements;
@@ -178,9 +218,13 @@ void rows_event(struct shipment *shipment, const struct log_type *type,
 	block_u64(block, FLEET_THREAD, (uint64_t)event->info.posix_thread_id);
 	block_u64(block, FLEET_ADDRESS, (uint64_t)(uintptr_t)event->info.posix_prog_address);
 	put_marks(shipment, type, event);
+	if (shipment->layout == FLEET_LEAN)
+		block_u64(block, FLEET_TOOK, took);
+	shipment->text.used = 0;
 	block_text(block, FLEET_DATA, event->data, event->data_len);
 	elements = put_symbol(shipment, event);
 	elements += put_labels(shipment, type, event);
 	put_fields(shipment, type, event, elements);
+	block->failed |= shipment->text.failed;
 	block_end_row(block);
 }

@@ -546,14 +546,14 @@ static int print_schema(const struct address *address)
 
 	for (unsigned i = 0;; i++) {
 		sql.used = 0;
-		if (!fleet_create_sql(i, FLEET_COMPACT, address->database, replica, &sql))
+		if (!fleet_create_sql(i, FLEET_LEAN, address->database, replica, &sql))
 			break;
 		bytes_str(&sql, ";\n");
 		out_bytes(&out_stdout, sql.at, sql.used);
 	}
 	sql.used = 0;
 	bytes_printf(&sql, "CREATE VIEW %s.events AS ", address->database);
-	fleet_events_view(address->database, &none, NULL, 0, &sql);
+	fleet_events_view(FLEET_LEAN, address->database, &none, NULL, 0, &sql);
 	bytes_str(&sql, ";\n");
 	out_bytes(&out_stdout, sql.at, sql.used);
 	bytes_free(&sql);

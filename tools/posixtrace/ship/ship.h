@@ -25,6 +25,7 @@
 #include "query/query.h"
 #include "ship/retry.h"
 #include "ship/state.h"
+#include "spans/pairing.h"
 
 /* ------------------------------------------------------------------ link.c: the connection */
 
@@ -281,6 +282,12 @@ struct shipment {
 	unsigned made;          /* link->made when the position was compared with the database */
 	uint16_t day;           /* days from 1970 to the beginning of the log */
 	enum fleet_layout layout; /* of the block */
+	/* the following are only for FLEET_LEAN */
+	struct bytes text;      /* of the present event; its row_text */
+	struct pairing pairing; /* finds the same spans as the table spans of query */
+	bool has_pairing;
+	unsigned spans;         /* that the present event ends */
+	uint64_t took;          /* its row_took: fleet.h */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */
 	/* bytes of the INSERTs; if is_dry is true, the bytes that they would have */
@@ -430,11 +437,11 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 
 /*
  * rows_columns() makes the columns of the block for events in the layout. rows_event() adds the row
- * of an event to the block.
+ * of an event to the block. "took" is its row_took (fleet.h).
  */
 void rows_columns(struct block *block, enum fleet_layout layout);
 void rows_event(struct shipment *shipment, const struct log_type *type,
-		const struct posix_trace_event_np *event, uint64_t seq);
+		const struct posix_trace_event_np *event, uint64_t seq, uint64_t took);
 
 /*
  * The fields that schemas have or that have occurred in events. fields_note() returns the key for a

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/table.h"
 #include "base/tool.h"
+#include "choose/function_names.h"
 
 #define BATCH_BYTES (32u << 20)
 #define DAY_NS      INT64_C(86400000000000)
@@ -234,7 +235,7 @@ static const char *logs_condition(enum fleet_layout layout)
 
 	if (!fleet_is_shared(QUERY_LOGS, layout))
 		return "";
-	if (layout != FLEET_COMPACT)
+	if (!fleet_has_facts(layout))
 		return "row_table = 'logs' AND ";
 	snprintf(number, sizeof(number), "row_table = %d AND ", QUERY_LOGS);
 	return number;
@@ -473,12 +474,56 @@ enum state_result shipment_start(struct shipment *shipment)
 /* ------------------------------------------------------------------ events */
 
 /*
+ * The pairing calls this function for each span that an event ends. Sets row_took if the first of
+ * these spans is the event itself. The summary omits exactly the spans for which this is so:
+ * summary.c.
+ */
+static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
+{
+	struct shipment *shipment = arg;
+	int64_t time_ns;
+
+	(void)end;
+	if (!shipment->spans++ && span->series->kind == SERIES_EVENT && !span->has_cpu &&
+	    !__builtin_sub_overflow(span->end_ns, span->begin_ns, &time_ns) &&
+	    time_ns == span_signed_ns(span))
+		shipment->took = (uint64_t)time_ns + 1;
+}
+
+/* Prepares to find the spans, as the table spans of query does. Returns false after an error. */
+static bool begin_spans(struct shipment *shipment)
+{
+	if (shipment->layout != FLEET_LEAN)
+		return true;
+	pairing_init(&shipment->pairing, take_span, shipment);
+	shipment->has_pairing = true;
+	function_names(&shipment->pairing, shipment->log);
+	return pairing_begin(&shipment->pairing, shipment->log) && !shipment->pairing.err;
+}
+
+/* Sets row_took of the event. Returns false after it printed an error. */
+static bool find_span(struct shipment *shipment, const struct log_type *type,
+		      const struct posix_trace_event_np *event, uint64_t seq)
+{
+	shipment->spans = 0;
+	shipment->took = 0;
+	if (!shipment->has_pairing)
+		return true;
+	pairing_event(&shipment->pairing, type, event, seq + 1, true);
+	if (!shipment->pairing.err)
+		return true;
+	say("%s: %s", shipment->log->path, strerror(shipment->pairing.err));
+	return false;
+}
+
+/*
  * Sends the events behind the position. The log is read from its beginning, because the number of
  * an event is its place in the log.
  */
 static bool send_log(struct shipment *shipment)
 {
 	struct posix_trace_event_np event;
+	const struct log_type *type;
 	uint64_t seq = 0;
 	int unavailable;
 
@@ -492,10 +537,12 @@ static bool send_log(struct shipment *shipment)
 		}
 		if (unavailable)
 			break;
+		type = logfile_type(shipment->log, event.info.posix_event_id);
+		if (!find_span(shipment, type, &event, seq))
+			return false;
 		if (seq < shipment->position.events)
 			continue;
-		rows_event(shipment, logfile_type(shipment->log, event.info.posix_event_id),
-			   &event, seq);
+		rows_event(shipment, type, &event, seq, shipment->took);
 		if (shipment->block.rows < shipment->options->batch &&
 		    block_bytes(&shipment->block) < BATCH_BYTES)
 			continue;
@@ -513,7 +560,7 @@ static bool send_log(struct shipment *shipment)
 
 enum fleet_layout shipment_layout(const struct shipment *shipment)
 {
-	return shipment->link ? shipment->link->layout : FLEET_COMPACT;
+	return shipment->link ? shipment->link->layout : FLEET_LEAN;
 }
 
 /*
@@ -531,13 +578,17 @@ static bool prepare_query(struct shipment *shipment)
 	shipment->fields = fields_new(shipment->log);
 	shipment->layout = shipment_layout(shipment);
 	rows_columns(&shipment->block, shipment->layout);
-	return shipment->only.events_of && shipment->fields && !shipment->block.failed;
+	return shipment->only.events_of && shipment->fields && !shipment->block.failed &&
+	       begin_spans(shipment);
 }
 
 static void end_shipment(struct shipment *shipment)
 {
+	if (shipment->has_pairing)
+		pairing_fini(&shipment->pairing);
 	fields_free(shipment->fields);
 	block_free(&shipment->block);
+	bytes_free(&shipment->text);
 	free(shipment->only.events_of);
 	logfile_close(shipment->log);
 	if (!shipment->options->is_dry)

@@ -91,7 +91,7 @@ static void put_shared_row(struct shipment *shipment, const struct query_schema 
 	uint32_t nulls = 0;
 
 	put_row_columns(shipment, seq, block);
-	if (shipment_layout(shipment) == FLEET_COMPACT)
+	if (fleet_has_facts(shipment_layout(shipment)))
 		block_u8(block, FLEET_TABLE, (uint8_t)(schema - query_schema));
 	else
 		block_text(block, FLEET_TABLE, schema->name, strlen(schema->name));
@@ -133,11 +133,31 @@ static bool send_rows(struct shipment *shipment, struct receiver *to, bool *is_v
 	return good;
 }
 
+/*
+ * Returns the statement that reads the rows of a table, and their numbers if is_numbered becomes
+ * true. The condition is true for the spans that are not events with a duration: take_span() of
+ * shipment.c has it for the others. If a difference is too large for an integer, it is a real
+ * number in SQLite and equals no duration.
+ */
+static char *table_sql(const struct shipment *shipment, const struct query_schema *schema,
+		       bool *is_numbered)
+{
+	*is_numbered = schema == &query_schema[QUERY_SPANS] &&
+		       shipment_layout(shipment) == FLEET_LEAN;
+	if (!*is_numbered)
+		return sqlite3_mprintf("SELECT * FROM %s", schema->name);
+	return sqlite3_mprintf("SELECT *, rowid FROM spans WHERE NOT (kind = %Q AND "
+			       "cpu IS NULL AND \"end\" - \"begin\" = duration AND "
+			       "rowid %% %d = 0)", pairing_kind_name(SERIES_EVENT),
+			       QUERY_SPANS_OF_EVENT);
+}
+
 /* Adds all rows of a table, which one statement reads, and sends full blocks. */
 static bool add_table(struct shipment *shipment, sqlite3 *db, const struct query_schema *schema,
 		      struct receiver *to, bool *is_void)
 {
-	char *sql = sqlite3_mprintf("SELECT * FROM %s", schema->name);
+	bool is_numbered;
+	char *sql = table_sql(shipment, schema, &is_numbered);
 	struct block *block = &to->block;
 	sqlite3_stmt *row = NULL;
 	uint64_t seq = 0;
@@ -146,6 +166,9 @@ static bool add_table(struct shipment *shipment, sqlite3 *db, const struct query
 
 	while (!err && good && (err = sqlite3_step(row)) == SQLITE_ROW) {
 		err = SQLITE_OK;
+		if (is_numbered)
+			seq = (uint64_t)sqlite3_column_int64(row,
+							     (int)query_schema_columns(schema));
 		to->put(shipment, schema, row, seq++, block);
 		if (block->rows == shipment->options->batch || block_bytes(block) > BATCH_BYTES)
 			good = send_rows(shipment, to, is_void);
