@@ -57,8 +57,9 @@ that begins with this text. With FAKE_STALE it refuses to make the tables of thi
 file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
 replicated ones, of plain ones, of views per minute, of tables that only the oldest layout has, and 1 if
-summary_rows exists, if other_rows exists, if events_rows exists, and if it has the column row_marks, and how many
-columns exist that only the present layout has. These are none if there are numbers behind those of the views.
+summary_rows exists, if other_rows exists, if events_rows exists, and if it has the column row_marks, how many views
+read summary_rows, how many have the column row_nulls, and 3 if both tables have the present layout. This is 0 if
+there are numbers behind those of the views per minute; FAKE_LEAN replaces it.
 
 If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
 then the file. The file RESULT.remake has the same effect as the fault remade.
@@ -109,6 +110,7 @@ result, faults = sys.argv[1], sys.argv[2:]
 events, ledger = [], []
 tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down, is_gone = [], [], [], []
+took_of, is_lean = {}, []  # row_took of (source, number, attempt); not empty if events have it
 lock = threading.Lock()
 marks = itertools.count(1000)
 SHARED = "row_table", "row_nulls", "row_missing", "row_integers", "row_strings"
@@ -231,7 +233,7 @@ def store(table, data):
         return
     if table == "other_rows":
         assert columns["row_table"] == sorted(columns["row_table"]), "the server must sort the rows"
-        columns["row_table"] = [list(SMALL)[number(value)].encode() for value in columns["row_table"]]
+        columns["row_table"] = [list(SMALL)[number(value) % 100].encode() for value in columns["row_table"]]
     for name in dict.fromkeys(columns["row_table"]):
         chosen = [i for i in range(rows) if columns["row_table"][i] == name]
         store_rows(name.decode() + "_rows", *small_rows(name.decode(), columns, chosen))
@@ -249,10 +251,12 @@ def place_texts(columns, kinds_of):
 
 def store_event_spans(columns):
     """The spans that are one event each, in the order of all spans."""
-    found = [(number(source), 64 * number(seq), number(attempt)) for source, seq, attempt, took in
-             zip(*(columns[name] for name in ("row_source", "row_seq", "row_attempt", "row_took"))) if number(took)]
-    if found:
-        tables.setdefault("spans_rows", []).extend(found)
+    is_lean.append(True)
+    for row in zip(*(columns[name] for name in ("row_source", "row_seq", "row_attempt", "row_took"))):
+        source, seq, attempt, took = map(number, row)
+        if took:
+            took_of[source, seq, attempt] = took
+            tables.setdefault("spans_rows", []).append((source, 64 * seq, attempt))
 
 
 def add_aliases(columns, rows, kinds_of):
@@ -334,7 +338,7 @@ def write_result():
         for source, seq, attempt in tables[table]:
             if attempt not in voided:
                 seqs.setdefault(source, []).append(seq)
-        if table == "spans_rows" and any(row[1] >= 64 for row in tables[table]):
+        if table == "spans_rows" and is_lean:
             whole = all(len(found) == len(set(found)) for found in seqs.values())
         else:
             whole = all(sorted(found) == list(range(len(found))) for found in seqs.values())
@@ -472,20 +476,20 @@ def answer(sql):
         assert "name IN ('voided', " in sql
         assert "countIf(name IN ('rates', 'durations'))" in sql
         assert "countIf(engine LIKE '%MergeTree' AND name IN ('types_rows', 'threads_rows', " in sql
-        numbers = ["0"] * 10 if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
-        rest = ["2", "0", "0"] + ["0" if numbers[0] == "0" else "1"] * 4
-        if len(numbers) > 4:
-            rest[-1] = "0"
+        numbers = ["0"] * 12 if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        rest = ["2", "0", "0"] + ["0" if numbers[0] == "0" else "1"] * 3 + ["0", "0"]
+        rest.append("0" if numbers[0] == "0" or len(numbers) > 4 else "3")
+        rest[-1] = os.environ.get("FAKE_LEAN", rest[-1])
         return "\t".join(numbers + rest[len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
     if sql.startswith("SELECT if(count() = 3 AND min(total_replicas) > 0 AND max(total_replicas) <= "):
         return os.environ.get("FAKE_REPLICA", "").encode() + b"\n"
     found = re.fullmatch(r"SELECT toString\(count\(\) \+ \(SELECT count\(\) FROM (logs_rows|summary_rows|other_rows) WHERE "
-                         r"(?:row_table = ('logs'|8) AND )?row_source = (\d+)\)\) FROM events_rows WHERE row_source = (\d+)",
+                         r"(?:row_table = ('logs'|8|108) AND )?row_source = (\d+)\)\) FROM events_rows WHERE row_source = (\d+)",
                          sql)
     if found:
-        assert found[2] == {"summary_rows": "'logs'", "other_rows": "8"}.get(found[1])
+        assert found[2] in {"summary_rows": ("'logs'",), "other_rows": ("8", "108")}.get(found[1], (None,))
         return b"%d\n" % sum(s == int(found[3]) for name in ("logs_rows", "events_rows")
                              for s, _, _ in tables.get(name, []))
     if sql.startswith("SELECT toString(count()) FROM system.columns"):
@@ -518,9 +522,9 @@ def answer(sql):
         voided.add(int(found[1]))
         return b""
     found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM (logs_rows|events_rows|"
-                         r"summary_rows|other_rows) WHERE (?:row_table = ('logs'|8) AND )?row_source = (\d+)", sql)
+                         r"summary_rows|other_rows) WHERE (?:row_table = ('logs'|8|108) AND )?row_source = (\d+)", sql)
     if found:
-        assert found[2] == {"summary_rows": "'logs'", "other_rows": "8"}.get(found[1])
+        assert found[2] in {"summary_rows": ("'logs'",), "other_rows": ("8", "108")}.get(found[1], (None,))
         name = "logs_rows" if found[2] else found[1]
         voided.update(a for s, _, a in tables.get(name, []) if s == int(found[3]))
         return b""
@@ -538,10 +542,12 @@ def answer(sql):
                                      and number(row[1]) not in voided)
         return b"".join(bytes([len(name)]) + name + struct.pack("<qq", number(pid), number(tid)) + thread +
                         struct.pack("<Q", count) for (name, pid, tid, thread), count in groups.items())
-    if sql.startswith("SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows"):
+    if sql.startswith("SELECT toUInt64(count()), toUInt64(max(row_seq) + 1), "):
         source = int(re.search(r"row_source = (\d+)", sql)[1])
         seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
-        return struct.pack("<QQ", len(seqs), max(seqs, default=-1) + 1)
+        took = sum(t * (2 * q + 1) for (s, q, a), t in took_of.items() if s == source and a not in voided)
+        assert ("row_took" in sql) == bool(is_lean) or not seqs
+        return struct.pack("<QQQ", len(seqs), max(seqs, default=-1) + 1, took % 2 ** 64)
     rows, fault = select_rows(sql)
     if fault in ("fewer", "later", "none-of"):
         rows = rows[:-1] if fault == "fewer" else rows[1:] if fault == "later" else []
@@ -553,6 +559,7 @@ def answer(sql):
 
 def delete_events():
     events.clear()
+    took_of.clear()
     attempts = {a for _, _, a in tables.pop("events_rows", [])}
     if "spans_rows" in tables:
         tables["spans_rows"] = [row for row in tables["spans_rows"] if row[2] not in attempts]

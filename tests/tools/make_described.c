@@ -4,6 +4,9 @@
  *
  *	make_described append|loop PATH
  *	make_described minute PATH	one event with a field of this name
+ *	make_described late PATH COMMAND
+ *		three events of a type, which gets a schema with a duration after two of them;
+ *		runs the command before, when the log has these two
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,12 +114,37 @@ static int write_minute(const char *path)
 	return 0;
 }
 
+static int write_late(const char *path, const char *command)
+{
+	const trace_event_id_t call = type_of("call", NULL);
+	const trace_id_t trid = create(path, POSIX_TRACE_APPEND);
+	const uint64_t took_ns = 500;
+	struct posix_trace_status_info status;
+
+	must(posix_trace_start(trid), "start");
+	posix_trace_event(call, &took_ns, sizeof(took_ns));
+	posix_trace_event(call, &took_ns, sizeof(took_ns));
+	must(posix_trace_flush(trid), "flush");
+	do {
+		usleep(1000);
+		must(posix_trace_get_status(trid, &status), "status");
+	} while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+	if (system(command))
+		return 1;
+	must(posix_trace_eventid_describe_np(call, "ns time"), "describe");
+	posix_trace_event(call, &took_ns, sizeof(took_ns));
+	must(posix_trace_shutdown(trid), "shutdown");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const uint64_t number = 9;
 	trace_event_id_t named, late, opaque;
 	trace_id_t trid;
 
+	if (argc == 4 && !strcmp(argv[1], "late"))
+		return write_late(argv[2], argv[3]);
 	if (argc != 3)
 		return 2;
 	if (!strcmp(argv[1], "minute"))

@@ -49,7 +49,7 @@ fi
 sql() { curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "$1"; }
 is_changed() { test "$(sql 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 0; }
 # delete_rows TABLE CONDITION: the tables share other_rows, where each has a number.
-types=1 losses=3 ledger=7
+types=101 losses=103 ledger=107
 delete_rows() {
 	sql "ALTER TABLE fleet.other_rows DELETE WHERE row_table = $1 AND $2" && until_true is_changed
 }

@@ -351,7 +351,8 @@ check "separate tables: all events, each once" is_whole "$total"
 check "separate tables: the tables are complete" has result '^streams_rows 1 whole$'
 check "separate tables: each of them has an INSERT" has err 'INSERT INTO [a-z]*_rows: '
 # A younger one has summary_rows; a user may have removed it, or events_rows.
-for tables in "1000 0 3 2 0 1 0 1 0" "1000 0 3 2 0 0 0 1 0" "1000 0 3 2 0 1 0 0 0"; do
+# If it has removed both, the views decide.
+for tables in "1000 0 3 2 0 1 0 1 0" "1000 0 3 2 0 0 0 1 0" "1000 0 3 2 0 1 0 0 0" "1000 0 1 2 0 0 0 0 0 9 9"; do
 	rm -rf "$tmp/state"
 	FAKE_TABLES=$tables
 	serve none none 500 cut-stored 252
@@ -361,7 +362,7 @@ for tables in "1000 0 3 2 0 1 0 1 0" "1000 0 3 2 0 0 0 1 0" "1000 0 3 2 0 1 0 0 
 	check "summary_rows, $tables: it has the small tables" has err 'INSERT INTO summary_rows: '
 done
 # The next one has a row for each span.
-for tables in "1000 0 2 2 0 0 1 1 1 0" "1000 0 2 2 0 0 1 0 0 0" "1000 0 2 2 0 0 0 1 1 0"; do
+for tables in "1000 0 2 2 0 0 1 1 1 0" "1000 0 2 2 0 0 1 0 0 0" "1000 0 2 2 0 0 0 1 1 0" "1000 0 2 2 0 0 0 0 0 0 10"; do
 	rm -rf "$tmp/state"
 	FAKE_TABLES=$tables
 	serve none none 500 cut-stored 252
@@ -370,7 +371,36 @@ for tables in "1000 0 2 2 0 0 1 1 1 0" "1000 0 2 2 0 0 1 0 0 0" "1000 0 2 2 0 0 
 	check "a row for each span, $tables: the tables are complete" has result '^streams_rows 1 whole$'
 	check "a row for each span, $tables: the spans" has result "^spans_rows $spans whole\$"
 done
-unset FAKE_TABLES
+# An older version has made one of two tables again.
+for tables in "1 other_rows" "2 events_rows"; do
+	rm -rf "$tmp/state"
+	FAKE_TABLES="1000 0 4 2 0 0 1 1 1 0 0" FAKE_LEAN=${tables% *}
+	export FAKE_LEAN
+	serve
+	run 1 ship --state "$tmp/state" --to "$url" "$log"
+	check "tables of two versions: the one to remove" has err "older version of ship has made the table fleet.${tables#* },"
+	check "tables of two versions: no row" lacks result '^events_rows'
+done
+unset FAKE_TABLES FAKE_LEAN
+
+# A type gets its schema after its first events were shipped: they are spans then.
+rm -rf "$tmp/state"
+serve
+cat >"$tmp/first" <<END
+"$posixtrace" ship --no-symbols --state "$tmp/state" --to "$url" "$tmp/late.log" >"$tmp/first.out" 2>&1
+test \$? = 3
+END
+check "a log that is shipped when it has no schema" "${top_builddir:-..}/tests/tools/make_described" late "$tmp/late.log" "sh '$tmp/first'"
+ships 0 --follow "$tmp/late.log"
+check "a late schema: all events, each once" is_whole "$("$posixtrace" query --csv "$tmp/late.log" "select count(*) from events" | sed 1d)"
+check "a late schema: the spans of the first events" has result '^spans_rows 3 whole$'
+check "a late schema: the message" has err 'late.log: other events of its first [2-9] are spans now than when they were shipped, so all are sent again$'
+ships 0 "$tmp/late.log"
+check "a late schema: nothing is sent again and again" has out ': 0 events shipped, '
+rm -rf "$tmp/state"
+ships 0 "$tmp/late.log"
+check "a late schema, without a position: nothing is sent again" has out ': 0 events shipped, '
+check "a late schema, without a position: the spans" has result '^spans_rows 3 whole$'
 
 # ZooKeeper has the replica of a table that the server has not made, because it was killed meanwhile.
 rm -rf "$tmp/state"

@@ -172,8 +172,73 @@ for log in shared:described.log shared:server.ptl shared:lossy.log compact:descr
 		check "$log, $layout tables: $statement" test "$(head -n $half "$tmp/twice")" = "$(tail -n +$((half + 1)) "$tmp/twice")"
 	done <"$tmp/statements"
 done
+# If a user has removed tables of rows, the new ones fit the views that remain.
+for log in shared:described.log:summary_rows compact:mixed.ptl:other_rows; do
+	table=${log##*:} log=${log%:*}
+	old=${url}_${log%:*}_$(basename "${log#*:}" ".${log##*.}")
+	database=${old##*/}
+	for statement in 'select * from spans' 'select * from ledger' 'select count(*) from events' \
+		'select minute, name, spans, longest from durations order by minute, name'; do
+		echo "$statement"
+		"$posixtrace" query --csv --at "$old" "$statement" 2>&1
+	done >"$tmp/before"
+	ask 1 "DROP TABLE $database.events_rows"
+	ask 1 "DROP TABLE $database.$table"
+	run 0 ship --state "$tmp/state" --to "$old" "$tmp/${log#*:}"
+	for statement in 'select * from spans' 'select * from ledger' 'select count(*) from events' \
+		'select minute, name, spans, longest from durations order by minute, name'; do
+		echo "$statement"
+		"$posixtrace" query --csv --at "$old" "$statement" 2>&1
+	done >"$tmp/after"
+	check "$log: there are spans" test "$(lines before)" -gt 12
+	check "$log: removed tables, and views that remain" diff "$tmp/before" "$tmp/after"
+done
+
+# A type gets its schema after its first events were shipped: they are spans then. The position that knows
+# the first events is there or not.
+for state in kept lost; do
+	one=${url}_late_$state
+	cat >"$tmp/first" <<-END
+		"$posixtrace" ship --state "$tmp/late_$state" --to "$one" "$tmp/late.log" >"$tmp/first.out" 2>&1
+		test \$? = 3
+	END
+	check "$state: a log that is shipped when it has no schema" \
+		"${top_builddir:-..}/tests/tools/make_described" late "$tmp/late.log" "sh '$tmp/first'"
+	check "$state: its first events were shipped" has first.out ': [2-9] events shipped'
+	test $state = kept || rm -r "$tmp/late_$state"
+	run 0 ship --state "$tmp/late_$state" --to "$one" "$tmp/late.log"
+	for table in events spans types ledger; do
+		"$posixtrace" query --csv "$tmp/late.log" "select * from $table" >"$tmp/of_log"
+		"$posixtrace" query --csv --at "$one" "select * from $table" >"$tmp/of_fleet" 2>&1
+		check "$state: a late schema: $table" diff "$tmp/of_log" "$tmp/of_fleet"
+	done
+	run 0 ship --state "$tmp/late_$state" --to "$one" "$tmp/late.log"
+	check "$state: a late schema: all are sent again only once" has out ': 0 events shipped'
+done
+
+# An older version of ship finds no summary that it could void before the server refuses its rows.
+ask 1 "INSERT INTO fleet_mixed.voided SELECT DISTINCT row_attempt FROM fleet_mixed.other_rows WHERE row_table = 8"
+check "an older version voids no summary" test "$(ask 1 'SELECT count() FROM fleet_mixed.voided')" = 0
+ask 1 "INSERT INTO fleet_mixed.other_rows (row_seq, row_nulls) VALUES (1, 1)" >"$tmp/out"
+check "an older version cannot send a summary" has out 'Exception.*row_nulls'
+ask 1 "INSERT INTO fleet_mixed.events_rows (row_seq, row_texts) VALUES (1, [])" >"$tmp/out"
+check "an older version cannot send events" has out 'Exception.*row_texts'
+# It makes a table that a user has removed: the present version names this table.
+one=${url}_mixed
+"$posixtrace" query --csv --at "$one" 'select * from spans' >"$tmp/before"
+ask 1 "DROP TABLE fleet_mixed.other_rows"
+ask 1 "CREATE TABLE fleet_mixed.other_rows (row_day Date, row_attempt UInt64, row_source UInt64, row_seq UInt64,
+	row_host String, row_table UInt8, row_nulls UInt32, row_integers Array(Int64), row_strings Array(String))
+	ENGINE = MergeTree() PARTITION BY row_day ORDER BY (row_table, row_source, row_seq)"
+run 1 ship --state "$tmp/state" --to "$one" "$tmp/mixed.ptl"
+check "tables of two versions: the one to remove" has err 'has made the table fleet_mixed.other_rows,.*: remove it'
+ask 1 "DROP TABLE fleet_mixed.other_rows"
+run 0 ship --state "$tmp/state" --to "$one" "$tmp/mixed.ptl"
+"$posixtrace" query --csv --at "$one" 'select * from spans' >"$tmp/after"
+check "tables of two versions: then the spans are there" diff "$tmp/before" "$tmp/after"
+
 # Spans of one event have no rows in the present tables, and the array of texts of older versions can be read.
-check "spans of one event have no rows" test "$(ask 1 'SELECT count() FROM fleet_mixed.other_rows WHERE row_table = 0')" = 4
+check "spans of one event have no rows" test "$(ask 1 'SELECT count() FROM fleet_mixed.other_rows WHERE row_table = 100')" = 4
 check "the array of texts has them" test "$(ask 1 "SELECT has(row_texts, 'long') FROM fleet_mixed.events_rows
 	WHERE row_time = 800")" = 1
 

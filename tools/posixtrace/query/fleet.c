@@ -61,10 +61,10 @@ const struct fleet_columns *fleet_event_column(size_t i, enum fleet_layout layou
 }
 
 /*
- * If the layout has facts, row_table is the number of the table (query_schema.h). A number needs
- * less room than a name, and the rows of an INSERT are already in the order of the numbers. With
- * FLEET_LEAN, row_nulls has another name. So an older version, which would send the row of each
- * span, cannot send a summary into such a table.
+ * If the layout has facts, row_table is a number: fleet_table_number(). A number needs less room
+ * than a name, and the rows of an INSERT are already in the order of the numbers. With FLEET_LEAN,
+ * row_nulls has another name. So an older version, which would send the row of each span, cannot
+ * send a summary into such a table.
  */
 #define LEAN_NULLS "row_missing"
 const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout layout)
@@ -83,11 +83,36 @@ const struct fleet_columns *fleet_summary_column(size_t i, enum fleet_layout lay
 	return &column[i - FLEET_ROW_COLUMNS];
 }
 
+/*
+ * An older version voids the summaries of a log without a position before it sends a row, and
+ * finds them by the number of the table "logs". With FLEET_LEAN it must find none, because the
+ * server refuses its rows afterwards.
+ */
+int fleet_table_number(int table, enum fleet_layout layout)
+{
+	return layout == FLEET_LEAN ? table + 100 : table;
+}
+
 void fleet_lean_sql(const char *database, struct bytes *sql)
 {
-	bytes_printf(sql, "toString((SELECT count() FROM system.columns WHERE database = '%s' AND "
+	bytes_printf(sql, "toString((SELECT sum(if(table = 'events_rows', %d, %d)) FROM "
+		     "system.columns WHERE database = '%s' AND "
 		     "(table = 'events_rows' AND name = '%s' OR table = '" FLEET_OTHER "' AND "
-		     "name = '" LEAN_NULLS "')))", database, fleet_events[FLEET_TOOK].name);
+		     "name = '" LEAN_NULLS "')))", FLEET_LEAN_EVENTS, FLEET_LEAN_OTHER, database,
+		     fleet_events[FLEET_TOOK].name);
+}
+
+void fleet_took_sql(enum fleet_layout layout, struct bytes *sql)
+{
+	if (layout == FLEET_LEAN)
+		bytes_str(sql, "sum(row_took * (row_seq * 2 + 1))");
+	else
+		bytes_str(sql, "toUInt64(0)");
+}
+
+uint64_t fleet_took(uint64_t seq, uint64_t took)
+{
+	return took * (seq * 2 + 1);
 }
 
 bool fleet_has_column(const struct fleet_field *field)
@@ -284,7 +309,7 @@ static void put_shared_rows(int table, enum fleet_layout layout, const char *dat
 	}
 	bytes_printf(sql, " FROM %s.%s WHERE row_table = ", database, fleet_summary_table(layout));
 	if (fleet_has_facts(layout))
-		bytes_printf(sql, "%d", table);
+		bytes_printf(sql, "%d", fleet_table_number(table, layout));
 	else
 		bytes_printf(sql, "'%s'", schema->name);
 	if (table == QUERY_SPANS && layout == FLEET_LEAN)

@@ -15,8 +15,8 @@
  * one four. The replicas write, copy and merge these files, so many parts and columns cost them
  * more than the rows. So a log has two INSERTs if it is not large: its events are in events_rows,
  * and the rows of all other tables of query are in other_rows. spans_rows, types_rows and so on are
- * views of other_rows. A row of it has the number of its table (query_schema.h), its integers and
- * its texts in two arrays, in the order of the columns, and a bit for each column that is NULL.
+ * views of other_rows. A row of it has the number of its table (fleet_table_number()), its integers
+ * and its texts in two arrays, in the order of the columns, and a bit for each column that is NULL.
  * events_rows has no columns for what few events have. Such facts are elements of the arrays for
  * fields (below), with the keys of enum fleet_fact. Columns of the kind ALIAS compute these facts
  * from the arrays, so the same statements read all layouts.
@@ -25,7 +25,9 @@
  * has no row in other_rows. The event has the duration in row_took, and spans_rows computes the
  * span from the event. row_seq of spans_rows is the number of the event that ends the span, times
  * QUERY_SPANS_OF_EVENT, plus the number of the span among those that the event ends. So the spans
- * of both tables have one order, which is that of the table spans of query.
+ * of both tables have one order, which is that of the table spans of query. A type may get its
+ * schema after its first events were sent, so their row_took lacks spans that the pairing finds
+ * now. Then ship voids the events and sends all of them again.
  *
  * Layouts. A database keeps the tables that an older version has made. FLEET_COMPACT has a row of
  * other_rows for each span, and an array with a text for each field. FLEET_SHARED has a column
@@ -215,10 +217,25 @@ void fleet_events_view(enum fleet_layout layout, const char *database,
 		       size_t fields, struct bytes *sql);
 
 /*
- * Appends the SELECT for the number of columns that only FLEET_LEAN has, as a text. It is a part of
- * a statement.
+ * Returns the number of a table of query in row_table, if the layout has facts. In the database the
+ * numbers must never change.
  */
+int fleet_table_number(int table, enum fleet_layout layout);
+
+/*
+ * Appends the SELECT for the tables that have a column of FLEET_LEAN only: the sum of their bits,
+ * as a text. It is a part of a statement.
+ */
+enum { FLEET_LEAN_EVENTS = 1, FLEET_LEAN_OTHER = 2 };
 void fleet_lean_sql(const char *database, struct bytes *sql);
+
+/*
+ * The durations in row_took of a log have a sum, by which ship recognizes that it now finds other
+ * spans than when it sent the events. fleet_took_sql() appends the expression of this sum, which is
+ * 0 without FLEET_LEAN. fleet_took() returns what one event adds.
+ */
+void fleet_took_sql(enum fleet_layout layout, struct bytes *sql);
+uint64_t fleet_took(uint64_t seq, uint64_t took);
 
 /* Appends the SQL condition that is true for the rows of all attempts that are not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);

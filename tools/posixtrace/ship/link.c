@@ -56,7 +56,8 @@ struct found {
 	unsigned other;      /* 1: there is other_rows, of FLEET_LEAN or FLEET_COMPACT */
 	unsigned events;     /* 1: there is events_rows */
 	unsigned marks;      /* 1: it has a column that FLEET_SHARED lacks */
-	unsigned lean;       /* not 0: a table has a column that only FLEET_LEAN has */
+	unsigned shared_views, old_views; /* of FLEET_SHARED, and of it or FLEET_COMPACT */
+	unsigned lean;       /* bits of the tables that are of FLEET_LEAN: fleet_lean_sql() */
 };
 
 /*
@@ -79,7 +80,12 @@ static enum server_result find_tables(struct link *link, struct found *found)
 		     "toString(countIf(name = '" FLEET_OTHER "')), "
 		     "toString(countIf(name = 'events_rows')), toString((SELECT count() FROM "
 		     "system.columns WHERE database = '%s' AND table = 'events_rows' AND "
-		     "name = '%s')), ", server->address.database, fleet_events[FLEET_MARKS].name);
+		     "name = '%s')), "
+		     "toString(countIf(engine = 'View' AND create_table_query LIKE "
+		     "'%%" FLEET_SUMMARY "%%')), "
+		     "toString(countIf(engine = 'View' AND create_table_query LIKE "
+		     "'%%%s%%')), ", server->address.database, fleet_events[FLEET_MARKS].name,
+		     fleet_summary_column(FLEET_NULLS, FLEET_COMPACT)->name);
 	fleet_lean_sql(server->address.database, &sql);
 	bytes_printf(&sql, " FROM system.tables WHERE database = '%s' AND name IN (",
 		     server->address.database);
@@ -88,10 +94,10 @@ static enum server_result find_tables(struct link *link, struct found *found)
 	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
 	*found = (struct found){ .all = 0 };
 	if (result == SERVER_OK &&
-	    sscanf(server->answer.at, "%u %u %u %u %u %u %u %u %u %u", &found->all,
+	    sscanf(server->answer.at, "%u %u %u %u %u %u %u %u %u %u %u %u", &found->all,
 		   &found->replicated, &found->plain, &found->optional, &found->separate,
 		   &found->summary, &found->other, &found->events, &found->marks,
-		   &found->lean) != 10)
+		   &found->shared_views, &found->old_views, &found->lean) != 12)
 		result = server_foreign(server, sql.at);
 	bytes_free(&sql);
 	return result;
@@ -119,7 +125,8 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 /*
  * Returns whether the tables show a layout, and stores it. A user may have removed some tables.
  * Only events_rows decides between FLEET_COMPACT and FLEET_SHARED if it exists, because its columns
- * cannot be used in the other layout. FLEET_LEAN has columns of its own in both tables.
+ * cannot be used in the other layout. FLEET_LEAN has columns of its own in both tables. If the
+ * tables were removed and their views remain, the views decide, because ship does not replace them.
  */
 static bool find_layout(const struct found *found, enum fleet_layout *layout)
 {
@@ -129,20 +136,47 @@ static bool find_layout(const struct found *found, enum fleet_layout *layout)
 		*layout = FLEET_SEPARATE;
 	else if (found->events)
 		*layout = found->marks ? FLEET_COMPACT : FLEET_SHARED;
+	else if (found->other || found->summary)
+		*layout = found->other ? FLEET_COMPACT : FLEET_SHARED;
+	else if (found->old_views)
+		*layout = found->shared_views ? FLEET_SHARED : FLEET_COMPACT;
 	else
-		*layout = found->other ? FLEET_COMPACT : found->summary ? FLEET_SHARED : FLEET_LEAN;
-	return found->separate || found->events || found->other || found->summary;
+		*layout = FLEET_LEAN;
+	return found->separate || found->events || found->other || found->summary ||
+	       found->old_views;
 }
 
 /*
- * Sets link->layout from the tables of a host. Returns false if another host has another layout:
- * then rows that one host has would never reach the views of the other.
+ * Returns false if an older version of ship has made one of the tables of FLEET_LEAN again, in its
+ * own layout. No version can send rows into both tables then.
+ */
+static bool is_one_layout(struct link *link, const struct found *found)
+{
+	struct server *server = &link->server;
+
+	if (!found->lean || found->lean == (FLEET_LEAN_EVENTS | FLEET_LEAN_OTHER) ||
+	    !found->events || !found->other)
+		return true;
+	snprintf(server->reason, sizeof(server->reason),
+		 "%s: an older version of ship has made the table %s.%s, which the other tables "
+		 "do not fit: remove it, and ship makes it again",
+		 server->address.host[server->host].name, server->address.database,
+		 found->lean & FLEET_LEAN_EVENTS ? FLEET_OTHER : "events_rows");
+	return false;
+}
+
+/*
+ * Sets link->layout from the tables of a host. Returns false if its tables have two layouts, or if
+ * another host has another layout: then rows that one host has would never reach the views of the
+ * other.
  */
 static bool note_layout(struct link *link, const struct found *found)
 {
 	struct server *server = &link->server;
 	enum fleet_layout layout;
 
+	if (!is_one_layout(link, found))
+		return false;
 	if (!find_layout(found, &layout))
 		return true;
 	if (link->has_layout && link->layout != layout && server->address.hosts > 1) {

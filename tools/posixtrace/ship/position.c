@@ -11,12 +11,13 @@
 /*
  * Parses a position. A text without all numbers and the word "end" is not a position, so an
  * incomplete file is recognized. The line "tables" may be missing, because older versions did not
- * write it.
+ * write it, and the line "took", if both of its numbers are 0. So an older version can read the
+ * positions of the databases into which it can ship.
  */
 static bool parse_position(struct position *position, const char *text)
 {
 	unsigned end;
-	int len = 0, more = 0;
+	int len = 0, more = 0, took = 0;
 
 	if (sscanf(text,
 		   "posixtrace ship 1\nevents %" SCNu64 "\nattempt %" SCNu64 " %" SCNu64 " %" SCNu64
@@ -27,7 +28,9 @@ static bool parse_position(struct position *position, const char *text)
 		return false;
 	position->summary_end = (enum summary_end)end;
 	sscanf(text + len, "tables %" SCNu64 "\n%n", &position->tables, &more);
-	return !strcmp(text + len + more, "end\n") &&
+	sscanf(text + len + more, "took %" SCNu64 " %" SCNu64 "\n%n", &position->took,
+	       &position->attempt_took, &took);
+	return !strcmp(text + len + more + took, "end\n") &&
 	       (!position->attempt || position->first == position->events);
 }
 
@@ -65,14 +68,17 @@ void position_close(struct position *position)
 
 bool position_save(struct position *position)
 {
-	char text[STATE_BYTES];
+	char text[STATE_BYTES], took[64] = "";
 
+	if (position->took || position->attempt_took)
+		snprintf(took, sizeof(took), "took %" PRIu64 " %" PRIu64 "\n", position->took,
+			 position->attempt_took);
 	snprintf(text, sizeof(text),
 		 "posixtrace ship 1\nevents %" PRIu64 "\nattempt %" PRIu64 " %" PRIu64 " %" PRIu64
 		 "\nsummary %" PRIu64 " %" PRIu64 " %u\nreplacing %" PRIu64 "\ntables %" PRIu64
-		 "\nend\n",
+		 "\n%send\n",
 		 position->events, position->attempt, position->first, position->count,
 		 position->summary, position->summary_events, (unsigned)position->summary_end,
-		 position->replacing, position->tables);
+		 position->replacing, position->tables, took);
 	return state_save(&position->state, text);
 }

@@ -232,6 +232,7 @@ struct position {
 	/* an INSERT that is not confirmed, with "count" events from "first" on; 0: none */
 	uint64_t attempt;
 	uint64_t first, count;
+	uint64_t took, attempt_took; /* fleet_took() of the events, and of those of the INSERT */
 	uint64_t summary;       /* the attempt of the complete summary; 0: none */
 	uint64_t summary_events; /* events of the log when the summary was made */
 	enum summary_end summary_end;
@@ -288,6 +289,8 @@ struct shipment {
 	bool has_pairing;
 	unsigned spans;         /* that the present event ends */
 	uint64_t took;          /* its row_took: fleet.h */
+	uint64_t block_took;    /* fleet_took() of the events in the block */
+	bool is_void;           /* the events were voided and must be sent again */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */
 	/* bytes of the INSERTs; if is_dry is true, the bytes that they would have */
@@ -305,14 +308,14 @@ struct shipment_plan {
 };
 
 /*
- * Ships the log or account of the plan once. If tables are made meanwhile, stores true in *again.
- * Returns an exit status.
+ * Ships the log or account of the plan once. If tables are made meanwhile, or the events must be
+ * sent again, stores true in *again. Returns an exit status.
  */
 typedef int (*shipment_once)(const struct shipment_plan *plan, enum shipment_state *state,
 			     bool *again);
 
 /*
- * Calls "once" until no tables were made meanwhile, because the new tables lack earlier events.
+ * Calls "once" until it does not store true in *again. New tables lack earlier events.
  */
 int shipment_repeat(const struct shipment_plan *plan, shipment_once once,
 		    enum shipment_state *state);

@@ -16,6 +16,7 @@
 
 #define BATCH_BYTES (32u << 20)
 #define DAY_NS      INT64_C(86400000000000)
+#define NO_TABLES   UINT64_MAX /* the identity of no tables */
 
 uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host)
 {
@@ -163,6 +164,7 @@ static bool send_events(struct shipment *shipment)
 		position->attempt = link_attempt();
 		position->first = position->events;
 		position->count = rows;
+		position->attempt_took = shipment->block_took;
 		if (!shipment->options->is_dry && !position_save(position))
 			return false;
 		good = shipment_insert(shipment, "events_rows", &shipment->block,
@@ -177,7 +179,9 @@ static bool send_events(struct shipment *shipment)
 	if (shipment->link)
 		link_inserted(shipment->link);
 	position->events += rows;
-	position->attempt = position->first = position->count = 0;
+	position->took += shipment->block_took;
+	position->attempt = position->first = position->count = position->attempt_took = 0;
+	shipment->block_took = 0;
 	shipment->sent += rows;
 	block_clear(&shipment->block);
 	return shipment->options->is_dry || !rows || position_save(position);
@@ -199,7 +203,9 @@ static bool resolve_attempts(struct shipment *shipment)
 					  position->attempt, position->count, &has_rows))
 			return false;
 		position->events += has_rows ? position->count : 0;
+		position->took += has_rows ? position->attempt_took : 0;
 		position->attempt = position->first = position->count = 0;
+		position->attempt_took = 0;
 		if (!position_save(position))
 			return false;
 	}
@@ -212,15 +218,20 @@ static bool resolve_attempts(struct shipment *shipment)
 	return true;
 }
 
-/* Voids all rows of this log that the table has and that fulfil the condition. */
-static bool void_rows(struct shipment *shipment, const char *table, const char *condition)
+/*
+ * Voids all rows of this log that the table has and that fulfil the condition. If is_synced is
+ * true, link_sync() is called before.
+ */
+static bool void_rows(struct shipment *shipment, const char *table, const char *condition,
+		      bool is_synced)
 {
 	struct bytes sql = { .at = NULL };
 	bool good;
 
 	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM %s "
 		     "WHERE %srow_source = %" PRIu64, table, condition, shipment->source);
-	good = link_query_bytes(shipment->link, &sql, 65536, NULL);
+	good = is_synced ? link_query_synced(shipment->link, &sql, 65536, NULL) :
+			   link_query_bytes(shipment->link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
 }
@@ -237,7 +248,8 @@ static const char *logs_condition(enum fleet_layout layout)
 		return "";
 	if (!fleet_has_facts(layout))
 		return "row_table = 'logs' AND ";
-	snprintf(number, sizeof(number), "row_table = %d AND ", QUERY_LOGS);
+	snprintf(number, sizeof(number), "row_table = %d AND ",
+		 fleet_table_number(QUERY_LOGS, layout));
 	return number;
 }
 
@@ -250,7 +262,7 @@ static bool void_summaries(struct shipment *shipment)
 	const struct position *position = &shipment->position;
 	const enum fleet_layout layout = shipment->link->layout;
 
-	return void_rows(shipment, fleet_logs_table(layout), logs_condition(layout)) &&
+	return void_rows(shipment, fleet_logs_table(layout), logs_condition(layout), false) &&
 	       (!position->summary || link_void(shipment->link, position->summary));
 }
 
@@ -277,12 +289,12 @@ static bool is_nowhere(struct shipment *shipment)
 }
 
 /*
- * Returns whether the answer is two numbers. If an incomplete answer counted as "no row", all
+ * Returns whether the answer is three numbers. If an incomplete answer counted as "no row", all
  * events would be sent again, and the database would have each of them twice.
  */
 static bool is_position(const struct bytes *answer)
 {
-	return answer->used == 2 * sizeof(uint64_t);
+	return answer->used == 3 * sizeof(uint64_t);
 }
 
 /*
@@ -296,7 +308,7 @@ static bool void_holes(struct shipment *shipment, uint64_t rows, uint64_t next)
 	if (!shipment->position.is_new) {
 		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, which do "
 		    "not follow each other; all are sent again", shipment->log->path, rows, next);
-		return void_rows(shipment, "events_rows", "");
+		return void_rows(shipment, "events_rows", "", false);
 	}
 	say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has no "
 	    "position of it, so nothing is shipped", shipment->log->path, rows, next,
@@ -305,26 +317,33 @@ static bool void_holes(struct shipment *shipment, uint64_t rows, uint64_t next)
 	return false;
 }
 
-/*
- * Stores in *rows how many events of the log the database has. Stores in *next the number of the
- * last of these events + 1, which has no meaning if *rows is 0. If is_synced is true, link_sync()
- * is called before.
- */
-static bool count_events(struct shipment *shipment, bool is_synced, uint64_t *rows, uint64_t *next)
+/* The events of a log that the database has. */
+struct counted {
+	uint64_t rows;
+	uint64_t next; /* the number of the last event + 1; no meaning if "rows" is 0 */
+	uint64_t took; /* fleet_took() of the events */
+};
+
+/* Counts the events of the log. If is_synced is true, link_sync() is called before. */
+static bool count_events(struct shipment *shipment, bool is_synced, struct counted *counted)
 {
 	const struct bytes *answer = &shipment->link->server.answer;
 	struct bytes sql = { .at = NULL };
 	size_t at = 0;
 	bool good;
 
-	bytes_printf(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows "
-		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
+	bytes_str(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1), ");
+	fleet_took_sql(shipment->link->layout, &sql);
+	bytes_printf(&sql, " FROM events_rows WHERE row_source = %" PRIu64 " AND ",
+		     shipment->source);
 	fleet_counts_sql(shipment->link->server.address.database, &sql);
 	bytes_str(&sql, " FORMAT RowBinary");
 	good = is_synced ? link_query_synced(shipment->link, &sql, 65536, is_position) :
 			   link_query_bytes(shipment->link, &sql, 65536, is_position);
 	bytes_free(&sql);
-	return good && server_get_u64(answer, &at, rows) && server_get_u64(answer, &at, next);
+	return good && server_get_u64(answer, &at, &counted->rows) &&
+	       server_get_u64(answer, &at, &counted->next) &&
+	       server_get_u64(answer, &at, &counted->took);
 }
 
 /*
@@ -340,7 +359,8 @@ static bool find_position(struct shipment *shipment)
 {
 	struct link *link = shipment->link;
 	struct position *position = &shipment->position;
-	uint64_t rows, next, tables = link->tables;
+	struct counted counted;
+	uint64_t tables = link->tables;
 	unsigned made = link->made;
 
 	if (position->is_new && is_nowhere(shipment)) {
@@ -348,22 +368,24 @@ static bool find_position(struct shipment *shipment)
 		return position_save(position) &&
 		       (link->made != made || link_note_checked(link, shipment->source, true));
 	}
-	if (!count_events(shipment, true, &rows, &next))
+	if (!count_events(shipment, true, &counted))
 		return false;
 	/* The requests below may find that the tables were made again after the count. */
 	made = link->made;
 	tables = link->tables;
 	if (!void_summaries(shipment))
 		return false;
-	if (rows && rows != next) {
-		if (!void_holes(shipment, rows, next))
+	if (counted.rows && counted.rows != counted.next) {
+		if (!void_holes(shipment, counted.rows, counted.next))
 			return false;
-		rows = 0;
-	} else if (rows < position->events) {
+		counted.rows = counted.took = 0;
+	} else if (counted.rows < position->events) {
 		say("%s: the database has lost %" PRIu64 " of %" PRIu64 " shipped events; they are "
-		    "sent again", shipment->log->path, position->events - rows, position->events);
+		    "sent again", shipment->log->path, position->events - counted.rows,
+		    position->events);
 	}
-	position->events = rows;
+	position->events = counted.rows;
+	position->took = counted.took;
 	position->tables = tables;
 	position->summary = position->summary_events = 0;
 	return position_save(position) &&
@@ -385,22 +407,23 @@ static bool compare_position(struct shipment *shipment)
 	struct link *link = shipment->link;
 	const unsigned made = link->made;
 	const uint64_t tables = link->tables;
-	uint64_t rows, next;
+	struct counted counted;
 	bool is_whole;
 
 	for (int is_synced = 0; is_synced <= 1; is_synced++) {
-		if (!count_events(shipment, is_synced, &rows, &next))
+		if (!count_events(shipment, is_synced, &counted))
 			return false;
 		if (link->made != made)
 			return true;
-		if (rows >= position->events)
+		if (counted.rows >= position->events)
 			break;
 	}
-	is_whole = rows >= position->events || keep_has_expired(shipment->day, options->keep_days);
+	is_whole = counted.rows >= position->events ||
+		   keep_has_expired(shipment->day, options->keep_days);
 	if (!is_whole)
 		say("%s: the database has only %" PRIu64 " of %" PRIu64 " shipped events; the "
 		    "others were deleted; to send them again, remove %s", shipment->log->path,
-		    rows, position->events, position->state.path);
+		    counted.rows, position->events, position->state.path);
 	if (!position->tables) {
 		position->tables = tables;
 		if (!position_save(position))
@@ -517,19 +540,39 @@ static bool find_span(struct shipment *shipment, const struct log_type *type,
 }
 
 /*
+ * Voids the events of the log, so that all are sent again. Until this is done, the position has the
+ * identity of no tables: if ship ends meanwhile, the next run asks for the events. Returns false.
+ */
+static bool void_events(struct shipment *shipment)
+{
+	struct position *position = &shipment->position;
+
+	say("%s: other events of its first %" PRIu64 " are spans now than when they were shipped, "
+	    "so all are sent again", shipment->log->path, position->events);
+	position->tables = NO_TABLES;
+	if (!position_save(position) || !void_rows(shipment, "events_rows", "", true))
+		return false;
+	position->events = 0;
+	shipment->is_void = find_position(shipment);
+	return false;
+}
+
+/*
  * Sends the events behind the position. The log is read from its beginning, because the number of
- * an event is its place in the log.
+ * an event is its place in the log, and because a span may begin at any earlier event.
  */
 static bool send_log(struct shipment *shipment)
 {
 	struct posix_trace_event_np event;
 	const struct log_type *type;
-	uint64_t seq = 0;
-	int unavailable;
+	const uint64_t shipped = shipment->position.events;
+	uint64_t seq = 0, took = 0;
+	int unavailable, err;
 
 	for (;; seq++) {
-		int err = posix_trace_getnext_np(shipment->log->trid, &event, &unavailable);
-
+		if (seq == shipped && shipment->has_pairing && took != shipment->position.took)
+			return void_events(shipment);
+		err = posix_trace_getnext_np(shipment->log->trid, &event, &unavailable);
 		if (err) {
 			say("%s: %s", shipment->log->path, strerror(err));
 			shipment->state = SHIPMENT_FAULTY;
@@ -540,8 +583,11 @@ static bool send_log(struct shipment *shipment)
 		type = logfile_type(shipment->log, event.info.posix_event_id);
 		if (!find_span(shipment, type, &event, seq))
 			return false;
-		if (seq < shipment->position.events)
+		if (seq < shipped) {
+			took += fleet_took(seq, shipment->took);
 			continue;
+		}
+		shipment->block_took += fleet_took(seq, shipment->took);
 		rows_event(shipment, type, &event, seq, shipment->took);
 		if (shipment->block.rows < shipment->options->batch &&
 		    block_bytes(&shipment->block) < BATCH_BYTES)
@@ -549,7 +595,7 @@ static bool send_log(struct shipment *shipment)
 		if (!send_events(shipment) || ship_stopped)
 			return false;
 	}
-	if (seq < shipment->position.events) {
+	if (seq < shipped) {
 		say("%s: the database has %" PRIu64 " events of this log, but the log has %" PRIu64
 		    ", so nothing is shipped", shipment->log->path, shipment->position.events, seq);
 		shipment->state = SHIPMENT_FAULTY;
@@ -570,6 +616,7 @@ enum fleet_layout shipment_layout(const struct shipment *shipment)
 static bool prepare_query(struct shipment *shipment)
 {
 	struct query *query = &shipment->query;
+	bool good;
 
 	query->log = &shipment->only;
 	query->logs = 1;
@@ -578,8 +625,11 @@ static bool prepare_query(struct shipment *shipment)
 	shipment->fields = fields_new(shipment->log);
 	shipment->layout = shipment_layout(shipment);
 	rows_columns(&shipment->block, shipment->layout);
-	return shipment->only.events_of && shipment->fields && !shipment->block.failed &&
+	good = shipment->only.events_of && shipment->fields && !shipment->block.failed &&
 	       begin_spans(shipment);
+	if (!good)
+		say("%s: %s", shipment->log->path, strerror(ENOMEM));
+	return good;
 }
 
 static void end_shipment(struct shipment *shipment)
@@ -674,7 +724,7 @@ static int run_once(const struct shipment_plan *plan, enum shipment_state *state
 		status = ship_events(&shipment, is_last);
 	}
 	*state = shipment.state;
-	*again = !shipment_is_current(&shipment) && !ship_stopped;
+	*again = (shipment.is_void || !shipment_is_current(&shipment)) && !ship_stopped;
 	if (!status && is_last &&
 	    (!shipment.log->info.complete || logfile_is_damaged(shipment.log)))
 		status = TOOL_DAMAGED;

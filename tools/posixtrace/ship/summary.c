@@ -92,7 +92,9 @@ static void put_shared_row(struct shipment *shipment, const struct query_schema 
 
 	put_row_columns(shipment, seq, block);
 	if (fleet_has_facts(shipment_layout(shipment)))
-		block_u8(block, FLEET_TABLE, (uint8_t)(schema - query_schema));
+		block_u8(block, FLEET_TABLE,
+			 (uint8_t)fleet_table_number((int)(schema - query_schema),
+						     shipment_layout(shipment)));
 	else
 		block_text(block, FLEET_TABLE, schema->name, strlen(schema->name));
 	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
