@@ -365,7 +365,8 @@ class trace_functions:
     manager, or call start() and stop(). With Python 3.12 and later, sys.monitoring traces all
     threads. With older versions, the profile hook traces only the calling thread and threads that
     begin later. A generator or coroutine ends its span where it yields. stop() ends the open spans
-    of the calling thread. Functions of this module have no spans. Each call of a function costs two events; README has the cost.
+    of the calling thread. Functions of this module have no spans. Each call of a function costs two
+    events; README has the cost.
     """
 
     _hide_file((lambda: None).__code__.co_filename)
