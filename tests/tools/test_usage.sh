@@ -9,8 +9,9 @@ check "the overview names the commands" test "$(lines commands)" -ge 18
 for command in $(cat "$tmp/commands"); do
 	check "$command of the overview is a command" "$posixtrace" $command --help
 done
-sed -n '/^posixtrace(1) has these commands/,/^-/s/^    \([a-z]\{1,\}\)  .*/\1/p' \
-	"${top_srcdir:-${0%/*}/../..}/README" >"$tmp/readme"
+# A line has one command or two, as "list, status".
+sed -n '/^posixtrace(1) has these commands/,/^-/s/^    \([a-z]\{1,\}\(, [a-z]*\)\{0,1\}\)  .*/\1/p' \
+	"${top_srcdir:-${0%/*}/../..}/README" | sed 's/, /\n/' >"$tmp/readme"
 # Without those that this build lacks and reports.
 for command in $(cat "$tmp/readme"); do
 	"$posixtrace" $command --help 2>&1 | grep -q 'built without this command' &&
