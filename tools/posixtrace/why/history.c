@@ -429,11 +429,30 @@ bool history_was_blocked(const struct history *history, const struct call *wait)
 
 	if (!thread->stays)
 		return wait->end_ns - wait->begin_ns >= BLOCKED_NS;
-	for (i = i == thread->stays ? 0 : i;
-	     i < thread->stays && thread->stay[i].from_ns < wait->end_ns; i++)
-		if (thread->stay[i].state == STATE_BLOCKED)
-			return true;
-	return false;
+	i = thread->next_blocked[i == thread->stays ? 0 : i];
+	return i < thread->stays && thread->stay[i].from_ns < wait->end_ns;
+}
+
+/*
+ * Makes next_blocked[] of each thread. A hostile log may have many states in each of many calls, so
+ * history_was_blocked() must not walk over them.
+ */
+static int index_blocked(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++) {
+		struct history_thread *thread = &history->thread[i];
+		size_t blocked = thread->stays;
+
+		thread->next_blocked = calloc(thread->stays + 1, sizeof(*thread->next_blocked));
+		if (!thread->next_blocked)
+			return ENOMEM;
+		for (size_t k = thread->stays; k-- > 0;) {
+			if (thread->stay[k].state == STATE_BLOCKED)
+				blocked = k;
+			thread->next_blocked[k] = blocked;
+		}
+	}
+	return 0;
 }
 
 size_t history_piece_at(const struct history *history, const struct history_thread *thread,
@@ -1412,6 +1431,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	if (!err)
 		err = history->err;
 	if (!err)
+		err = index_blocked(history);
+	if (!err)
 		err = find_serial(history);
 	if (!err)
 		err = tries_mark(history);
@@ -1441,6 +1462,7 @@ void history_fini(struct history *history)
 {
 	for (size_t i = 0; i < history->threads; i++) {
 		free(history->thread[i].stay);
+		free(history->thread[i].next_blocked);
 		free(history->thread[i].sample);
 		free(history->thread[i].fault);
 	}

@@ -251,6 +251,7 @@ struct history_thread {
 	char name[64];         /* of the thread or its program; empty: none */
 	struct stay *stay;
 	size_t stays;
+	size_t *next_blocked;  /* per state: the index of the first blocked one from it on */
 	struct sample *sample;
 	size_t samples;
 	struct fault *fault;

@@ -503,53 +503,6 @@ static bool join_pool(struct pools *pools, uint32_t pool, uint32_t thread)
 }
 
 /*
- * Sets has_waited[] for the threads that may have waited for work. A hostile log may have many
- * states in each of many calls, so next[] has the next blocked state of each state. Returns false
- * if memory is lacking.
- */
-static bool find_waited(const struct history *history, bool *has_waited)
-{
-	size_t *first = calloc(history->threads + 1, sizeof(*first));
-	size_t *next = NULL;
-	size_t stays = 0;
-
-	for (size_t i = 0; first && i < history->threads; i++) {
-		first[i] = stays;
-		stays += history->thread[i].stays;
-	}
-	if (first)
-		next = calloc(stays + 1, sizeof(*next));
-	for (size_t i = 0; next && i < history->threads; i++) {
-		const struct history_thread *thread = &history->thread[i];
-		size_t blocked = thread->stays;
-
-		for (size_t k = thread->stays; k-- > 0;) {
-			if (thread->stay[k].state == STATE_BLOCKED)
-				blocked = k;
-			next[first[i] + k] = blocked;
-		}
-	}
-	for (size_t i = 0; next && i < history->calls; i++) {
-		const struct call *call = &history->call[i];
-		const struct history_thread *thread = &history->thread[call->thread];
-		size_t at = thread->stays ? history_stay_at(thread, call->begin_ns) : 0;
-
-		if (has_waited[call->thread] || !may_wait_for_work(call))
-			continue;
-		if (!thread->stays) {
-			has_waited[call->thread] = history_was_blocked(history, call);
-			continue;
-		}
-		at = next[first[call->thread] + (at == thread->stays ? 0 : at)];
-		has_waited[call->thread] = at < thread->stays &&
-					   thread->stay[at].from_ns < call->end_ns;
-	}
-	free(first);
-	free(next);
-	return next;
-}
-
-/*
  * Finds the workers that never waited for work in the time of the log, because their queue in
  * memory was never empty. Each joins the pool whose workers finish work at the same place. Threads
  * that finish work at a place without such a pool may be no workers: threads that distribute work,
@@ -559,8 +512,14 @@ static bool find_saturated(const struct history *history, struct pools *pools)
 {
 	bool *has_waited = calloc(history->threads + 1, sizeof(*has_waited));
 	const size_t first = pools->places;
-	bool good = has_waited && find_waited(history, has_waited);
+	bool good = has_waited;
 
+	for (size_t i = 0; good && i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+
+		if (!has_waited[call->thread] && may_wait_for_work(call))
+			has_waited[call->thread] = history_was_blocked(history, call);
+	}
 	for (size_t i = 0; good && i < history->calls; i++)
 		good = add_finish(history, pools, &history->call[i], has_waited);
 	for (size_t i = first; good && i < pools->places; i++) {
