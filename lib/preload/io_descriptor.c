@@ -223,4 +223,3 @@ SHIM_WRAPPER int epoll_ctl(int epoll, int operation, int fd, struct epoll_event 
 		   result == -1 ? errno : 0,
 		   (epoll, operation, fd, result ? 0 : (int32_t)events), (), ());
 }
-
