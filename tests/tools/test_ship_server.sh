@@ -172,24 +172,24 @@ for log in shared:described.log shared:server.ptl shared:lossy.log compact:descr
 		check "$log, $layout tables: $statement" test "$(head -n $half "$tmp/twice")" = "$(tail -n +$((half + 1)) "$tmp/twice")"
 	done <"$tmp/statements"
 done
+# answers_at URL: what a database answers about spans, accounts, events and durations.
+answers_at() {
+	for statement in 'select * from spans' 'select * from ledger' 'select count(*) from events' \
+		'select minute, name, spans, longest from durations order by minute, name'; do
+		echo "$statement"
+		"$posixtrace" query --csv --at "$1" "$statement" 2>&1
+	done
+}
 # If a user has removed tables of rows, the new ones fit the views that remain.
 for log in shared:described.log:summary_rows compact:mixed.ptl:other_rows; do
 	table=${log##*:} log=${log%:*}
 	old=${url}_${log%:*}_$(basename "${log#*:}" ".${log##*.}")
 	database=${old##*/}
-	for statement in 'select * from spans' 'select * from ledger' 'select count(*) from events' \
-		'select minute, name, spans, longest from durations order by minute, name'; do
-		echo "$statement"
-		"$posixtrace" query --csv --at "$old" "$statement" 2>&1
-	done >"$tmp/before"
+	answers_at "$old" >"$tmp/before"
 	ask 1 "DROP TABLE $database.events_rows"
 	ask 1 "DROP TABLE $database.$table"
 	run 0 ship --state "$tmp/state" --to "$old" "$tmp/${log#*:}"
-	for statement in 'select * from spans' 'select * from ledger' 'select count(*) from events' \
-		'select minute, name, spans, longest from durations order by minute, name'; do
-		echo "$statement"
-		"$posixtrace" query --csv --at "$old" "$statement" 2>&1
-	done >"$tmp/after"
+	answers_at "$old" >"$tmp/after"
 	check "$log: there are spans" test "$(lines before)" -gt 12
 	check "$log: removed tables, and views that remain" diff "$tmp/before" "$tmp/after"
 done
