@@ -212,7 +212,8 @@ static bool make_runs(struct history *history)
 			const bool is_last = n + 1 == thread->stays;
 
 			if (thread->stay[n].state != STATE_RUNS ||
-			    (is_last && (!history->knows_end || thread->has_gaps ||
+			    (is_last && (!history->knows_end ||
+					 history_lacks_after(thread, thread->stay[n].from_ns) ||
 					 history->last_ns < thread->stay[n].from_ns)))
 				continue;
 			if (!vec_grow(&history->run, history->runs, 1))

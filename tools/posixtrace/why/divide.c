@@ -772,7 +772,7 @@ static bool add_open_call(struct division *division, uint32_t node,
 		return false;
 	if (thread->last_call ? thread->last_call_ns > from_ns : is_over)
 		return false;
-	if (thread->has_gaps) {
+	if (history_lacks_after(thread, from_ns)) {
 		/*
 		 * The thread may have run meanwhile, so its last waker need not have ended this
 		 * wait.

@@ -126,7 +126,7 @@ static struct history_thread *make_thread(struct history *history, pid_t pid, pi
 		index = (uint32_t)history->threads++;
 		history->thread[index] = (struct history_thread){
 			.pid = pid, .tid = tid, .life = key.life, .first_ns = time_ns,
-			.last_ns = time_ns,
+			.last_ns = time_ns, .gap_ns = INT64_MIN,
 		};
 	}
 	return &history->thread[index];
@@ -1022,7 +1022,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_GAP:
 		history->gaps++;
-		thread->has_gaps = true;
+		if (event->time_ns > thread->gap_ns)
+			thread->gap_ns = event->time_ns;
 		if (thread->stays)
 			thread->stay[thread->stays - 1].state = STATE_UNKNOWN;
 		break;
@@ -1169,7 +1170,7 @@ static void mark_gaps(struct history *history, const struct posix_trace_thread_n
 {
 	for (size_t i = 0; i < history->threads; i++)
 		if (history->thread[i].pid == of->pid && history->thread[i].tid == of->tid)
-			history->thread[i].has_gaps = true;
+			history->thread[i].gap_ns = INT64_MAX;
 }
 
 /*
@@ -1207,14 +1208,14 @@ static bool find_gaps(struct history *history)
 
 /*
  * If the last event of a thread shows that the thread is blocked, it was blocked until the end of
- * the log. If states of the thread are missing, it may have run, and its time is not extended.
+ * the log. If a later state may be missing, the thread may have run, and its time is not extended.
  */
 static void extend_blocked(struct history *history)
 {
 	for (size_t i = 0; i < history->threads; i++) {
 		struct history_thread *thread = &history->thread[i];
 
-		if (!thread->has_gaps && thread->stays &&
+		if (thread->stays && !history_lacks_after(thread, thread->last_ns) &&
 		    thread->stay[thread->stays - 1].state == STATE_BLOCKED &&
 		    thread->stay[thread->stays - 1].from_ns == thread->last_ns &&
 		    thread->last_ns < history->last_ns)

@@ -256,7 +256,12 @@ struct history_thread {
 	size_t samples;
 	struct fault *fault;
 	size_t faults;
-	bool has_gaps;         /* some of its states were lost */
+	/*
+	 * The log has each of its states from this time on. INT64_MIN: the log has all of them;
+	 * INT64_MAX: states were lost at unknown times. Otherwise, this is the time of its last
+	 * sched.gap, and STATE_UNKNOWN marks the times in which states are missing.
+	 */
+	int64_t gap_ns;
 	bool is_server;        /* it accepted connections */
 	bool is_serial;        /* a server that serves one client after the other */
 	bool listens;          /* it made a socket to which clients connect */
@@ -505,7 +510,7 @@ struct history {
 	unsigned sample_hz;     /* 0: unknown */
 	bool has_outer;         /* a process has another number outside of its PID namespace */
 	bool has_states;
-	bool knows_end;         /* only threads with has_gaps lack states before the end */
+	bool knows_end;         /* no states are missing but those that gap_ns of a thread shows */
 	bool has_owners;        /* waits for locks have the thread that held the lock */
 	bool has_waiting;       /* before a thread waited for a lock, it recorded the locks that it
 				 * held */
@@ -573,6 +578,12 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
  * none.
  */
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
+
+/* Returns whether the log may lack states of a thread after a time. */
+static inline bool history_lacks_after(const struct history_thread *thread, int64_t time_ns)
+{
+	return thread->gap_ns > time_ns;
+}
 
 /* Returns whether a call of accept() has made a connection. */
 static inline bool history_has_accepted(const struct call *call)

@@ -404,7 +404,7 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 		stuck->is_waiting = true;
 		return true;
 	}
-	if (thread->stays && !thread->has_gaps) {
+	if (thread->stays && !history_lacks_after(thread, stuck->seen_ns)) {
 		stay = history_stay_at(thread, stuck->seen_ns);
 		if (stay == thread->stays || thread->stay[stay].state != STATE_BLOCKED ||
 		    !stuck_is_last(thread, stay, &is_over))

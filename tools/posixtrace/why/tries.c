@@ -18,16 +18,16 @@
 #define AGAIN_PART 8
 
 /*
- * Returns the time that a thread ran or was blocked between two times, or -1 if the log has no
- * states of the thread. The time in which the thread waited for a CPU does not count, because it
- * can be long on a loaded machine.
+ * Returns the time that a thread ran or was blocked between two times, or -1 if the log lacks
+ * states of the thread between them. The time in which the thread waited for a CPU does not count,
+ * because it can be long on a loaded machine.
  */
 static int64_t ran_between(const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
 {
 	size_t i = history_stay_at(thread, from_ns);
 	int64_t ran_ns = 0;
 
-	if (i == thread->stays || thread->has_gaps)
+	if (i == thread->stays || thread->gap_ns == INT64_MAX)
 		return -1;
 	for (; i < thread->stays && thread->stay[i].from_ns < to_ns; i++) {
 		const struct stay *stay = &thread->stay[i];
@@ -35,6 +35,8 @@ static int64_t ran_between(const struct history_thread *thread, int64_t from_ns,
 		const int64_t end_ns = i + 1 < thread->stays && stay[1].from_ns < to_ns ?
 				       stay[1].from_ns : to_ns;
 
+		if (stay->state == STATE_UNKNOWN)
+			return -1;
 		if (stay->state != STATE_READY)
 			ran_ns += end_ns - begin_ns;
 	}
