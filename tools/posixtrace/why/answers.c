@@ -39,6 +39,16 @@ struct link {
 	bool is_peers_request; /* the peer sent the first message, as a client does to a server */
 };
 
+/*
+ * The last poll of a thread that found something and could wait. The calls after it show whether
+ * it found that a connection is complete.
+ */
+struct polled {
+	int64_t end_ns;
+	bool is_set;
+	bool is_open; /* no call has shown yet what the poll found */
+};
+
 /* The connections that are open. */
 struct links {
 	struct history *history;
@@ -46,6 +56,7 @@ struct links {
 	size_t count;
 	/* for each thread: the descriptor + 1 if its last call wrote a request, otherwise 0 */
 	uint64_t *wrote;
+	struct polled *polled; /* of each thread */
 	uint32_t *server; /* by the index of a connection's accepted end: the thread that used it
 			   * last, + 1; 0: none */
 	int err;
@@ -114,10 +125,12 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 }
 
 /*
- * If a connect() of the connection is not complete, ends the wait for it. The next use of the
- * descriptor ends this wait, because the log does not show earlier that the connection is complete.
+ * If a connect() of the connection is not complete, ends the wait for it. Without a poll, the next
+ * use of the descriptor ends this wait, because the log does not show earlier that the connection
+ * is complete.
  */
-static void end_connect(struct links *links, struct link *link, int64_t to_ns, enum answer_end end)
+static void end_connect(struct links *links, struct link *link, int64_t to_ns, enum answer_end end,
+			bool is_shown)
 {
 	struct history *history = links->history;
 	const int64_t from_ns = link->connecting_ns;
@@ -133,7 +146,7 @@ static void end_connect(struct links *links, struct link *link, int64_t to_ns, e
 	history->connect[history->connects++] = (struct answer){
 		.from_ns = from_ns, .to_ns = to_ns, .pid = link->pid, .thread = link->thread,
 		.asker = link->asker, .text = link->text, .object = link->object,
-		.fd = (int32_t)link->fd, .is_connect = true, .end = end,
+		.fd = (int32_t)link->fd, .is_connect = true, .is_shown = is_shown, .end = end,
 	};
 }
 
@@ -141,7 +154,7 @@ static void close_link(struct links *links, struct link *link, int64_t time_ns)
 {
 	if (!link)
 		return;
-	end_connect(links, link, time_ns, ANSWER_CLOSED);
+	end_connect(links, link, time_ns, ANSWER_CLOSED, false);
 	if (link->is_waiting)
 		end_request(links, link, time_ns, ANSWER_CLOSED, 0);
 	*link = links->link[--links->count];
@@ -159,7 +172,7 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 	struct link *link = find_link(links, call->thread, call->key);
 
 	if (link)
-		end_connect(links, link, call->begin_ns, ANSWER_READ);
+		end_connect(links, link, call->begin_ns, ANSWER_READ, false);
 	if (call->error && !call->is_begun) {
 		close_link(links, link, call->end_ns);
 		return;
@@ -223,7 +236,8 @@ static void use_link(struct links *links, struct link *link, const struct call *
 {
 	link->thread = call->thread;
 	if (is_use(call))
-		end_connect(links, link, call->begin_ns, call->error ? ANSWER_BROKEN : ANSWER_READ);
+		end_connect(links, link, call->begin_ns, call->error ? ANSWER_BROKEN : ANSWER_READ,
+			    false);
 	if (!strcmp(call->type->name, "io.close") || !strcmp(call->type->name, "io.fclose")) {
 		close_link(links, link, call->end_ns);
 	} else if (link->is_peers_request) {
@@ -250,6 +264,61 @@ static void use_link(struct links *links, struct link *link, const struct call *
 	}
 }
 
+/*
+ * No call has shown what the last poll of a thread found. So it may have found that any connection
+ * is complete.
+ */
+static void end_polled(struct links *links, uint32_t thread)
+{
+	struct polled *polled = &links->polled[thread];
+
+	for (size_t i = 0; polled->is_set && polled->is_open && i < links->count; i++)
+		if (links->link[i].asker == thread)
+			end_connect(links, &links->link[i], polled->end_ns, ANSWER_READ, false);
+	polled->is_set = false;
+}
+
+/*
+ * Follows a poll. After a poll, some programs examine each descriptor by a poll that does not wait:
+ * such a poll does not end the search for what the first one found.
+ */
+static void follow_poll(struct links *links, const struct call *call)
+{
+	struct polled *polled = &links->polled[call->thread];
+	const bool has_found = !call->is_in_vain && !call->error;
+
+	if (call->is_try && (polled->is_set || !has_found))
+		return;
+	end_polled(links, call->thread);
+	*polled = (struct polled){ call->end_ns, has_found, has_found };
+}
+
+/*
+ * Follows a call on a descriptor after a poll of its thread. If the descriptor has a connection
+ * that was not complete, the poll found that it is complete. If the call transfers data of another
+ * descriptor, or examines it, the poll need not have found more than that, so all connections
+ * remain as they are. Other calls show nothing. 'link' is NULL if the descriptor has no connection.
+ */
+static void follow_use(struct links *links, struct link *link, const struct call *call)
+{
+	const char *name = call->type->name;
+	struct polled *polled = &links->polled[call->thread];
+	const bool is_pending = link && link->connecting_ns != INT64_MIN;
+
+	if (!polled->is_set || call_uses_file(call) || !strcmp(name, "net.epoll_ctl"))
+		return;
+	if (is_pending && (!strcmp(name, "io.close") || !strcmp(name, "io.fclose"))) {
+		if (polled->is_open)
+			end_polled(links, call->thread);
+	} else if (is_pending) {
+		polled->is_open = false;
+		end_connect(links, link, polled->end_ns,
+			    call->error ? ANSWER_BROKEN : ANSWER_READ, true);
+	} else if (is_use(call) || !strcmp(name, "net.accept")) {
+		polled->is_set = false;
+	}
+}
+
 static void update_links(struct links *links, const struct call *call)
 {
 	const pid_t pid = links->history->thread[call->thread].pid;
@@ -261,16 +330,15 @@ static void update_links(struct links *links, const struct call *call)
 	server = call->fd_kind == FD_CLIENT ? server_of(links, call->object) : NULL;
 	if (server)
 		*server = call->thread + 1;
-	/* A poll that found something may have found that a connection is complete. */
-	for (size_t i = 0; call->cause == CAUSE_POLL && !call->is_in_vain && i < links->count; i++)
-		if (links->link[i].asker == call->thread)
-			end_connect(links, &links->link[i], call->end_ns, call->error ?
-				    ANSWER_CLOSED : ANSWER_READ);
+	if (call->cause == CAUSE_POLL)
+		follow_poll(links, call);
 	if (call->cause == CAUSE_POLL && wrote &&
 	    (link = find_link(links, call->thread, wrote - 1)))
 		link->has_read = true;
 	if (call->cause < CAUSE_READ || call->cause > CAUSE_PEER || call->cause == CAUSE_POLL)
 		return;
+	link = find_link(links, call->thread, call->key);
+	follow_use(links, link, call);
 	if (call->cause == CAUSE_PEER && !strcmp(call->type->name, "net.connect")) {
 		open_link(links, pid, call);
 		return;
@@ -279,9 +347,10 @@ static void update_links(struct links *links, const struct call *call)
 	 * The new descriptor may have the number of a closed descriptor. The log may lack the call
 	 * that closed it.
 	 */
-	if (!strcmp(call->type->name, "net.accept"))
+	if (!strcmp(call->type->name, "net.accept")) {
 		close_link(links, find_link(links, call->thread, call->accepted), call->begin_ns);
-	link = find_link(links, call->thread, call->key);
+		link = find_link(links, call->thread, call->key);
+	}
 	/*
 	 * If a socket has no connection, each of its messages has a peer. The first message shows
 	 * which side asks. If the peer asks, this process is a server: it waits for requests and
@@ -309,8 +378,9 @@ static void end_links(struct links *links)
 	for (size_t i = 0; i < links->count && !links->err; i++) {
 		struct link *link = &links->link[i];
 
+		end_polled(links, link->asker);
 		end_connect(links, link, lives_last_ns(links->history, link->thread),
-			    ANSWER_NEVER);
+			    ANSWER_NEVER, false);
 		link->has_read |= links->wrote[link->thread] == link->fd + 1;
 		if (link->is_waiting)
 			end_request(links, link, lives_last_ns(links->history, link->thread),
@@ -336,7 +406,8 @@ int answers_collect(struct history *history)
 
 	links.wrote = calloc(history->threads + 1, sizeof(*links.wrote));
 	links.server = calloc(history->ends + 1, sizeof(*links.server));
-	links.err = links.wrote && links.server ? 0 : ENOMEM;
+	links.polled = calloc(history->threads + 1, sizeof(*links.polled));
+	links.err = links.wrote && links.server && links.polled ? 0 : ENOMEM;
 	for (size_t i = 0; i < history->calls && !links.err; i++)
 		update_links(&links, &history->call[i]);
 	if (!links.err)
@@ -347,6 +418,7 @@ int answers_collect(struct history *history)
 		qsort(history->connect, history->connects, sizeof(*history->connect), by_process);
 	free(links.link);
 	free(links.wrote);
+	free(links.polled);
 	free(links.server);
 	return links.err;
 }
@@ -374,6 +446,26 @@ void answers_worst(const struct history *history, struct answer *worst)
 }
 
 /*
+ * Returns the index after the last element of a process that begins at or before a time. The array
+ * is sorted by process, then by begin.
+ */
+static size_t begun_until(const struct answer *array, size_t count, pid_t pid, int64_t from_ns)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct answer *at = &array[middle];
+
+		if (at->pid < pid || (at->pid == pid && at->from_ns <= from_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
  * Does the work of answers_during() for an array that is sorted by process, then by begin. Ignores
  * the request that began at the same time as the connection 'own', to the same peer: the program
  * has waited on this connection since its connect. 'own' may be NULL. If 'read' is not NULL, only
@@ -385,18 +477,9 @@ static const struct answer *search_during(const struct answer *array, size_t cou
 					  unsigned *others)
 {
 	const struct answer *found = NULL;
-	size_t low = 0, high = count;
+	size_t low = begun_until(array, count, pid, from_ns);
 
 	*others = 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct answer *at = &array[middle];
-
-		if (at->pid < pid || (at->pid == pid && at->from_ns <= from_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && array[low].pid == pid; n++) {
 		const struct answer *request = &array[low];
 
@@ -433,16 +516,55 @@ const struct answer *answers_read(const struct history *history, const struct ca
 			     wait->end_ns, NULL, read, others);
 }
 
-const struct answer *answers_connecting(const struct history *history, uint32_t thread,
-					int64_t from_ns, int64_t to_ns, unsigned *others)
+/*
+ * Does the work of answers_connecting() for a poll that found something. A connection that was not
+ * complete at the end of the poll did not end it.
+ */
+static const struct answer *search_found(const struct history *history, const struct call *poll,
+					 unsigned *others)
 {
-	const pid_t pid = history->thread[thread].pid;
-	const struct answer *found = search_during(history->connect, history->connects, pid, thread,
-						   from_ns, to_ns, NULL, NULL, others);
+	const pid_t pid = history->thread[poll->thread].pid;
+	const struct answer *found = NULL;
+	size_t i = begun_until(history->connect, history->connects, pid, poll->begin_ns);
+	bool is_pending = false;
 	unsigned more;
 
-	if (found && !*others && search_during(history->request, history->requests, pid, thread,
-					       from_ns, to_ns, found, NULL, &more))
+	for (unsigned n = 0; i-- > 0 && n < LOOK_AT && history->connect[i].pid == pid; n++) {
+		const struct answer *connect = &history->connect[i];
+
+		if (connect->asker != poll->thread || connect->to_ns < poll->end_ns)
+			continue;
+		if (connect->to_ns > poll->end_ns) {
+			is_pending = true;
+			continue;
+		}
+		*others += found != NULL;
+		found = connect;
+	}
+	/* If no call shows what the poll found, it may also have found the answer to a request. */
+	if (found && !*others && !found->is_shown &&
+	    search_during(history->request, history->requests, pid, poll->thread, poll->begin_ns,
+			  poll->end_ns, found, NULL, &more))
+		*others = more + 1;
+	*others += !found && is_pending;
+	return found;
+}
+
+const struct answer *answers_connecting(const struct history *history, const struct call *poll,
+					unsigned *others)
+{
+	const pid_t pid = history->thread[poll->thread].pid;
+	const struct answer *found;
+	unsigned more;
+
+	*others = 0;
+	if (!poll->is_in_vain && !poll->error)
+		return search_found(history, poll, others);
+	found = search_during(history->connect, history->connects, pid, poll->thread,
+			      poll->begin_ns, poll->end_ns, NULL, NULL, others);
+	if (found && !*others && search_during(history->request, history->requests, pid,
+					       poll->thread, poll->begin_ns, poll->end_ns, found,
+					       NULL, &more))
 		*others = more + 1;
 	return found;
 }

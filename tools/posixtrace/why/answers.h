@@ -41,12 +41,14 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
- * Returns the oldest connection of a thread that was not complete during the whole time from
- * from_ns to to_ns, or NULL. Its connect() returned before the connection was complete. Stores how
- * many other connections, and requests on other connections, had no answer during this time.
+ * Returns the connection for which a poll waited, or NULL. Its connect() returned before the
+ * connection was complete. If the poll found something, this is the connection that the poll found
+ * complete. Otherwise, it is the oldest connection of the thread that was not complete during the
+ * whole poll. *others becomes the number of other connections, and requests on other connections,
+ * for which the poll may have waited as well.
  */
-const struct answer *answers_connecting(const struct history *history, uint32_t thread,
-					int64_t from_ns, int64_t to_ns, unsigned *others);
+const struct answer *answers_connecting(const struct history *history, const struct call *poll,
+					unsigned *others);
 
 /*
  * Returns the oldest request whose answer a thread awaited during the whole time from from_ns to

@@ -791,8 +791,8 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
  * connections may have an unanswered request, but none of them ended the poll. Otherwise, if the
  * poll ended with input, the result is NULL in two cases. In the first case, the thread is a server
  * that serves several clients at a time, so it also waited for clients. In the second case, several
- * requests had no answer, or several connections were not complete: the poll waited for all of
- * them.
+ * requests had no answer, or no call shows which connection was complete: the poll waited for all
+ * of them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
 					    const struct call *through, unsigned *others)
@@ -809,8 +809,8 @@ static const struct answer *request_of_poll(const struct history *history, const
 	*others = 0;
 	if (thread->is_server && !thread->is_serial && !call->is_in_vain)
 		return NULL;
-	request = answers_connecting(history, call->thread, call->begin_ns, call->end_ns, others);
-	if (!request)
+	request = answers_connecting(history, call, others);
+	if (!request && !*others)
 		request = answers_during(history, call->thread, call->begin_ns, call->end_ns,
 					 others);
 	return *others && !call->is_in_vain ? NULL : request;

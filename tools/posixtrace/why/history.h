@@ -303,6 +303,7 @@ struct answer {
 	uint32_t object;     /* of the connection: see struct call */
 	int32_t fd;
 	bool is_connect;     /* the wait is for the connection */
+	bool is_shown;       /* is_connect: a call showed that a poll had found it complete */
 	int32_t error;       /* of ANSWER_BROKEN; 0: the peer closed the connection */
 	enum answer_end {
 		ANSWER_READ,
