@@ -1,21 +1,34 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints what record --sched and record --sample cost the recorded program: sched.py SOURCE_FOLDER
 
-   compile   a compiler with its children, for some twenty files of this project
+   compile   a compiler with its children, for six files of this project
    redis     redis-server, which answers redis-benchmark
 
-Each way is run beside a plain run, PTX_RUNS times, in turn. cpu is the CPU time of the program, of
-all its processes, without that of the recorder; wall is the time until it has ended, or the time of
-the benchmark. Both are in percent more than plain: the median of the pairs, and that of the least
-run of each. PTX_MODES selects programs. No call of the C library is recorded, so that the figures are
-those of these options.
+Each way has PTX_RUNS pairs of short runs: one of the way, and beside it one without a recorder. The
+order of all pairs, and the order within each pair, is random, so that a change of the machine's
+speed favours no way. PTX_MODES selects programs. cpu is the CPU time of the program, of all its
+processes, without that of the recorder; wall is the time until it has ended, or the time of the
+benchmark. No call of the C library is recorded, so that the figures are those of these options.
+
+A figure is the median of the pairs, in percent more than plain, with the interval that has the true
+median with a probability of 95 %. The interval assumes no distribution: its ends are two of the
+sorted pairs (the interval of the sign test), and it needs six pairs. The limit is LIMIT percent:
+
+   met         the whole interval is below the limit
+   missed      the whole interval is above the limit
+   undecided   the limit is in the interval: more pairs or a machine with less noise decide
+
+The line "control" has pairs of two plain runs. Its interval shows the noise of the machine; if it is
+far from 0, no other line is usable. The exit status is 1 if a limit is missed.
 
 The lines of perf are the peers, in the same run: perf record with the same kind of samples, and with
 the kernel's events of switches. In a virtual machine, most of the cost of samples is that of the
 kernel's timer, which each switch of a sampled thread sets anew; perf pays it, too.
 """
 import glob
+import math
 import os
+import random
 import shutil
 import socket
 import statistics
@@ -26,16 +39,18 @@ import time
 
 source = os.path.abspath(sys.argv[1])
 posixtrace = os.path.abspath(os.environ.get("POSIXTRACE", "../../tools/posixtrace/posixtrace"))
-runs = int(os.environ.get("PTX_RUNS", "9"))
+runs = int(os.environ.get("PTX_RUNS", "21"))
 modes = os.environ.get("PTX_MODES", "compile redis").split()
 tmp = tempfile.mkdtemp(prefix="posixtrace-sched.")
 log = os.path.join(tmp, "log")
+LIMIT = 3.0  # percent
+LIMITED = ["sched, tracefs", "sched, perf", "sample 999"]
 WAYS = {
-    "plain": (None, []),
-    "sched, tracefs": ("", ["--sched"]),
+    "control": (None, []),
+    "sched, tracefs": ("tracefs", ["--sched"]),
     "sched, perf": ("perf", ["--sched"]),
     "sample 999": ("perf", ["--sample", "999"]),
-    "both, tracefs": ("", ["--sched", "--sample", "999"]),
+    "both, tracefs": ("tracefs", ["--sched", "--sample", "999"]),
 }
 PEERS = {
     "perf, switches": ["-e", "dummy:u", "--switch-events"],
@@ -55,7 +70,7 @@ for way in list(PEERS):
 
 
 def command(way, program):
-    """The program, below the recorder unless the way is plain, and its environment."""
+    """The program, below the recorder unless the way is control, and its environment."""
     if way in PEERS:
         return perf(way) + program, None
     wish, options = WAYS[way]
@@ -81,7 +96,7 @@ print(used.ru_utime + used.ru_stime, time.monotonic() - begin)
 
 def compile_files(way):
     top = os.path.join(source, "..", "..")
-    files = sorted(glob.glob(top + "/tools/posixtrace/base/*.c"))
+    files = sorted(glob.glob(top + "/tools/posixtrace/base/*.c"))[:6]
     argv, environment = command(way, [sys.executable, "-c", WORK, top] + files)
     answer = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, check=True)
     return [float(n) for n in answer.stdout.split()[-2:]]
@@ -105,11 +120,11 @@ def redis(way):
     while subprocess.run(["redis-cli", "-p", port, "ping"], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL).returncode:
         if server.poll() is not None:
-            raise SystemExit("redis-server has not begun")
+            raise subprocess.CalledProcessError(server.returncode, argv)
         time.sleep(0.05)
     pid = int(open(path).read())
     begin, cpu = time.monotonic(), cpu_of(pid)
-    subprocess.check_call(["redis-benchmark", "-p", port, "-q", "-t", "get", "-n", "60000", "-c",
+    subprocess.check_call(["redis-benchmark", "-p", port, "-q", "-t", "get", "-n", "30000", "-c",
                            "20"], stdout=subprocess.DEVNULL)
     figures = [cpu_of(pid) - cpu, time.monotonic() - begin]
     os.kill(pid, 15)
@@ -117,38 +132,76 @@ def redis(way):
     return figures
 
 
+def interval(values):
+    """The ends of the interval of 95 % for the median, or None if there are too few values."""
+    count = len(values)
+    rank, outside = 0, 0.5 ** count
+    # outside is the probability that at most 'rank' of the values are below the true median.
+    while outside <= 0.025:
+        rank += 1
+        outside += math.comb(count, rank) * 0.5 ** count
+    return (sorted(values)[rank - 1], sorted(values)[count - rank]) if rank else None
+
+
+def verdict(ends):
+    if ends and ends[1] <= LIMIT:
+        return "met"
+    return "missed" if ends and ends[0] > LIMIT else "undecided"
+
+
 def compare(name, measure):
+    """Returns whether a limit is missed."""
     found = {way: [] for way in list(WAYS) + list(PEERS)}
-    for _ in range(runs):
-        for way in list(found):
+    order = list(found) * runs
+    random.shuffle(order)
+    plain, missed = [], False
+    for way in order:
+        if way not in found:
+            continue
+        turns = [way, "control"]
+        random.shuffle(turns)
+        pair = []
+        for turn in turns:
             try:
-                found[way].append(measure(way))
+                pair.append(measure(turn))
             except subprocess.CalledProcessError:
+                if turn == "control":
+                    raise
                 print("%-8s %-16s not permitted here" % (name, way))
                 del found[way]
-    plain = found["plain"]
-    print("%-8s %-16s %8.3f s CPU, %.3f s wall at least" %
-          (name, "plain", min(cpu for cpu, _ in plain), min(wall for _, wall in plain)))
-    for way, figures in found.items():
-        if way == "plain":
-            continue
+                break
+        else:
+            if turns[0] != way:
+                pair.reverse()
+            found[way].append([100 * (with_it / without - 1) for with_it, without in zip(*pair)])
+            plain.append(pair[1])
+    print("%-8s %-16s %8.3f s CPU, %.3f s wall (median)" %
+          (name, "plain", *(statistics.median(p[i] for p in plain) for i in range(2))))
+    for way, pairs in found.items():
         cells = []
         for i in range(2):
-            pairs = [100 * (figure[i] / beside[i] - 1) for figure, beside in zip(figures, plain)]
-            least = 100 * (min(f[i] for f in figures) / min(f[i] for f in plain) - 1)
-            cells += [statistics.median(pairs), least]
-        print("%-8s %-16s %7.1f %% %7.1f %%    %7.1f %% %7.1f %%" % (name, way, *cells), flush=True)
+            values = [pair[i] for pair in pairs]
+            ends = interval(values)
+            answer = verdict(ends) if way in LIMITED else ""
+            missed |= answer == "missed"
+            cells.append("%6.1f %%  %-17s %-9s" % (
+                statistics.median(values), "(%.1f to %.1f)" % ends if ends else "(too few pairs)",
+                answer))
+        print("%-8s %-16s %s  %s" % (name, way, *cells), flush=True)
+    return missed
 
 
-print("%-8s %-16s %20s    %20s" % ("", "", "cpu: median, least", "wall: median, least"))
+print("%-8s %-16s %-36s  %s" % ("", "", "    cpu  (95 %)", "   wall  (95 %)"))
+status = 0
 try:
     if "compile" in modes:
-        compare("compile", compile_files)
+        status |= compare("compile", compile_files)
     if "redis" not in modes:
         pass
     elif shutil.which("redis-server") and shutil.which("redis-benchmark"):
-        compare("redis", redis)
+        status |= compare("redis", redis)
     else:
         print("redis    redis-server and redis-benchmark are not installed")
 finally:
     shutil.rmtree(tmp)
+sys.exit(status)
