@@ -32,8 +32,9 @@ reason, total, delay = (int(n) for n in open(sys.argv[2]).read().split())
 found = sum(p["ns"] for p in answer["parts"] if p["kind"] == kind)
 # A thread that was woken waits for a CPU. Only the kernel's tracing knows when that begins.
 points = 100 * max(found - reason, reason - delay - found, 0) / total
-print("%s: why %.1f ms, program %.1f ms of %.1f ms: %.2f points" %
-      (kind, found / 1e6, reason / 1e6, total / 1e6, points))
+gaps = sum(p["ns"] for p in answer["parts"] if p["what"].endswith("the kernel recorded no switch"))
+print("%s: why %.1f ms, program %.1f ms of %.1f ms: %.2f points; no switch recorded in %.1f ms" %
+      (kind, found / 1e6, reason / 1e6, total / 1e6, points, gaps / 1e6))
 print("  " + " -> ".join(p["what"] for p in chain))
 assert sum(p["ns"] for p in answer["parts"]) == answer["ns"], "the parts do not add up to 100 %"
 assert points <= 3, "more than 3 points"
