@@ -15,6 +15,8 @@
 
 #include "log/writer.h"
 
+/* average bytes of the records of a block from which on the block is not packed */
+#define LARGE_RECORD 512
 #define NO_PID UINT32_MAX /* no process has this id, so the entry of recent[] is not used */
 
 /*
@@ -35,6 +37,7 @@ void ptx_log_block_begin(struct ptx_log *log)
 		memset(block->hash, 0, block->hash_size * sizeof(*block->hash));
 	block->sources = 0;
 	block->sealed = false;
+	block->limit = block->records_max;
 	/* The new block has room. */
 	block->is_out_of_room = false;
 	ptx_log_block_make_room(log);
@@ -55,6 +58,30 @@ static uint64_t write_append_allowance(const struct ptx_log *log, size_t keep)
 	return taken < log->log_size ? log->log_size - taken : 0;
 }
 
+/* Returns true if the records of the block have LARGE_RECORD bytes or more on average. */
+static bool has_large_records(const struct ptx_log *log)
+{
+	return ptx_log_used(log) / LARGE_RECORD >= log->appender.records;
+}
+
+/*
+ * Called if an event does not fit into the block, which would need room for `need` bytes of
+ * records. The kernel needs less time for each byte if a write is longer, so a block of large
+ * records grows. The next records may be small, and a grown block is not packed. So it grows in
+ * steps.
+ */
+static void write_append_grow(struct ptx_log *log, size_t need)
+{
+	struct ptx_log_filling *block = &log->block;
+
+	if (!has_large_records(log) || block->sealed || block->is_out_of_room)
+		return;
+	while (block->limit < need && block->limit < block->large_max)
+		block->limit += block->records_max;
+	if (block->limit > block->large_max)
+		block->limit = block->large_max;
+}
+
 void ptx_log_block_make_room(struct ptx_log *log)
 {
 	/* An UNTIL_FULL log that is full stays full, even if a smaller event would fit. */
@@ -62,10 +89,10 @@ void ptx_log_block_make_room(struct ptx_log *log)
 		log->full && !log->loop ? 0 : write_append_allowance(log, PTX_LOG_STOP_BYTES);
 	size_t used = ptx_log_used(log);
 
-	if (log->block.sealed || used >= log->block.records_max)
+	if (log->block.sealed || used >= log->block.limit)
 		log->appender.room = 0;
 	else
-		log->appender.room = log->block.records_max - used;
+		log->appender.room = log->block.limit - used;
 	/* The limit of the log's size may leave less room than the block has. */
 	if (log->appender.room > more)
 		log->appender.room = (size_t)more;
@@ -152,9 +179,11 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 		log->appender.room = 0;
 		return PTX_LOG_APPEND_FULL;
 	}
+	if (used && used + size > log->block.limit)
+		write_append_grow(log, used + size);
 	/* A block without records accepts one record of any size up to record_max. */
 	if (log->block.sealed || log->block.is_out_of_room ||
-	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
+	    (used && used + size > log->block.limit) || !find_source(log, event, &source))
 		return write_first(log);
 	ptx_log_append_record(&log->appender, event, size, source);
 	ptx_log_block_make_room(log);
@@ -179,6 +208,18 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 }
 
 /*
+ * Returns true if the block is to be packed. A block may have one record that is larger than
+ * PTX_LOG_BLOCK_RECORDS. Such a block is not packed, because filling->packed has no room for it. A
+ * block of large records is not packed either: packing would copy all data, and save about 20 bytes
+ * of each record. If the block is compressed, the copy costs little beside the compression.
+ */
+static bool is_worth_packing(const struct ptx_log *log, size_t used)
+{
+	return log->block.packer && used <= PTX_LOG_BLOCK_RECORDS &&
+	       (log->compressor.context || !has_large_records(log));
+}
+
+/*
  * A sealed block does not change before it is unsealed, so a second attempt after a failed write
  * sends the same bytes (FORMAT W1). In a sequence `oldest` is 0.
  */
@@ -191,11 +232,7 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 	const uint8_t *records = filling->bytes + sizeof(*block);
 
 	if (!filling->sealed) {
-		/*
-		 * A block may have one record that is larger than PTX_LOG_BLOCK_RECORDS. Such a
-		 * block is not packed, because filling->packed has no room for it.
-		 */
-		if (filling->packer && used <= PTX_LOG_BLOCK_RECORDS)
+		if (is_worth_packing(log, used))
 			payload = ptx_log_pack(filling->packer, records, used, filling->source,
 					       filling->sources, log->appender.time_min,
 					       filling->packed + sizeof(*block));

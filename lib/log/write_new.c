@@ -15,6 +15,7 @@
 #include "log/writer.h"
 
 #define SEQUENCE_SOURCES 1024u /* threads in a block; a further thread begins a new block */
+#define LARGE_RECORDS_MOST (256u << 10) /* bytes of records in a block of large records */
 
 /*
  * System events may have more data than max_data_size, because that attribute limits the program's
@@ -52,6 +53,16 @@ static int check_limit(const struct ptx_attr *attr)
 }
 
 /*
+ * Returns how many bytes of records a block of large records may have. The chunks of these records
+ * are not free before the block is written, so the block has only a part of the stream's size.
+ */
+static size_t large_records(const struct ptx_attr *attr)
+{
+	return attr->stream_size / 8 < LARGE_RECORDS_MOST ? (size_t)attr->stream_size / 8 :
+							    LARGE_RECORDS_MOST;
+}
+
+/*
  * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists. A
  * small LOOP block has a small table of threads, with one entry per 256 bytes of records. So the
  * table does not use most of the slot. Returns 0 or ENOMEM.
@@ -72,12 +83,16 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 			block->sources_max = SEQUENCE_SOURCES;
 	} else {
 		block->records_max = PTX_LOG_BLOCK_RECORDS;
+		if (!log->compressor.context)
+			block->large_max = large_records(attr);
 		block->sources_max = SEQUENCE_SOURCES;
 	}
+	if (block->large_max < block->records_max)
+		block->large_max = block->records_max;
 	/* The buffer holds a full block, or one record of maximal size. */
 	block->record_max = ptx_log_record_max(attr);
-	if (block->record_max < block->records_max)
-		block->record_max = block->records_max;
+	if (block->record_max < block->large_max)
+		block->record_max = block->large_max;
 	/* The hash table is at most half full, so that a search soon ends at an empty place. */
 	while (size < 2 * block->sources_max)
 		size *= 2;

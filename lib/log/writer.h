@@ -48,6 +48,8 @@ struct ptx_log_filling {
 	const uint8_t *out;
 	size_t out_bytes;     /* the length of `out` */
 	size_t records_max;   /* bytes of records in a block */
+	size_t large_max;     /* the same for a block of large records; at least records_max */
+	size_t limit;         /* the same for this block at present */
 	size_t record_max;    /* greatest size of a single record; may be more than records_max */
 	uint32_t sources_max;
 	uint32_t sources;

@@ -22,7 +22,8 @@
 
 /*
  * A block of events has 64 KiB, and each log also has the types, schemas and mappings, so a smaller
- * log would have hardly any events.
+ * log would have hardly any events. A block of large events may have 256 KiB, so the shortest log
+ * may have only one of them.
  */
 #define SIZE_MIN ((size_t)256 << 10)
 #define TIME_MIN_NS INT64_C(100000000)
