@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arrays.cpp - reads all elements of an array from a log of the program itself, records texts of
- * different types, also without memory, and traces a child. Usage: arrays LOG
+ * arrays.cpp - reads all elements of an array from a log of the program itself, records arrays and
+ * texts of different types, also without memory, and traces a child. Usage: arrays LOG
  */
 #include <posixtrace.hpp>
 
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <new>
 #include <string>
@@ -48,6 +50,17 @@ struct longs {
 };
 POSIXTRACE_FIELDS(longs, first, second, behind, third)
 
+/* Arrays of a structure. The texts fill their arrays, so they have no NUL. */
+enum class side : std::uint8_t { left, right };
+struct arrays {
+	int pair[2];
+	std::array<double, 2> point;
+	side sides[3];
+	char full[4];
+	char alone[1];
+};
+POSIXTRACE_FIELDS(arrays, pair, point, sides, full, alone)
+
 /* Prints the error of a constructor. */
 template <class Make> static void refuses(Make make)
 {
@@ -65,8 +78,12 @@ int main(int, char **argv)
 	const posixtrace::event<longs> many("longs");
 	const std::string full(900, 'f'), last(40, 'l'), padded("p" + std::string(900, '\0'));
 	const std::uint16_t three[] = { 7, 8, 65535 };
+	const posixtrace::event<arrays> array("arrays");
+	arrays filled = { { -1, 2 }, { { 0.5, -2 } }, { side::right, side::left, side::right }, {}, {} };
 	trace_event_id_t id;
 
+	std::memcpy(filled.full, "full", 4);
+	std::memcpy(filled.alone, "x", 1);
 	posixtrace::check(posix_trace_eventid_open("sizes", &id), "open");
 	{
 		posixtrace::stream stream(argv[1], 0, true);
@@ -76,6 +93,7 @@ int main(int, char **argv)
 		posix_trace_event(id, three, sizeof(three));
 		posix_trace_event(id, three, 4); /* the last element is missing */
 		text({ {}, nullptr, "room", std::string_view("parts").substr(0, 4) });
+		array(filled);
 		has_memory = false;
 		many({ last, last, 1, last });
 		many({ full, full, 2, full });

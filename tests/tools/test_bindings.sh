@@ -76,6 +76,9 @@ check "also its messages" has out '^request 2$'
 program_cxx cpp_arrays "$points/arrays.cpp"
 "$tmp/cpp_arrays" "$tmp/arrays.ptl" >"$tmp/out"
 check "C++ records texts of different types" has out '^labelroompart$'
+"$posixtrace" dump -e arrays --fields data "$tmp/arrays.ptl" >"$tmp/shown"
+check "C++ records arrays, and texts that fill an array" test "$(cat "$tmp/shown")" = \
+	'pair=[-1 2] point=[0.5 -2] sides=[1 0 1] full="full" alone="x"'
 check "C++ records long texts without memory" has out '^40 40 1 40$'
 check "C++ shortens texts to the room of an event" has out '^900 117 2 0$'
 check "bytes behind the NUL of a text use no room in C++" has out '^1 1 3 40$'
@@ -86,6 +89,56 @@ check "C++ says why a text is not a schema" has out '^refused: cut: this is not 
 check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
 check "also if some are missing" has out '^7 8 7 1 no such field: other$'
+
+cat >"$tmp/ranges.cpp" <<-'END'
+	#include <posixtrace.hpp>
+	#include <algorithm>
+	#include <ranges>
+	static_assert(std::ranges::input_range<posixtrace::log>);
+	int main(int, char **argv)
+	{
+		posixtrace::log log(argv[1]);
+		auto accepted = log | std::views::filter([](const auto &e) { return e.name() == "request.received"; })
+				    | std::views::transform([](const auto &e) { return e.template get<int>("id"); });
+		int sum = 0;
+
+		for (int id : accepted)
+			sum += id;
+		return std::ranges::count_if(log, [](const auto &e) { return e.name() == "request.received"; }) != 3 ||
+		       std::ranges::distance(accepted) != 3 || sum != 3;
+	}
+END
+# clang 14 does not compile the views of libstdc++ 12.
+has_views() {
+	$CXX -std=c++20 -x c++ -fsyntax-only - 2>/dev/null <<-'END'
+		#include <ranges>
+		#include <vector>
+		auto positive(std::vector<int> &v);
+		auto positive(std::vector<int> &v)
+		{
+			return v | std::views::filter([](int n) { return n > 0; });
+		}
+	END
+}
+if has_views; then
+	check "a log is a range of C++20" $CXX -std=c++20 -Wall -Wextra -Wpedantic -Werror -I"$top/include" \
+		-I"$bindings/cpp" -o "$tmp/ranges" "$tmp/ranges.cpp" -L"$libs" -lposixtrace
+	check "its views and algorithms work" "$tmp/ranges" "$tmp/first.ptl"
+fi
+check "the header says that it needs exceptions" sh -c "! $CXX -std=c++17 -fno-exceptions -fsyntax-only \
+	-I'$top/include' -I'$bindings/cpp' -x c++ '$bindings/cpp/posixtrace.hpp' 2>'$tmp/err'"
+check "it names the header that needs none" has err 'trace_point_np.h. also works with -fno-exceptions'
+check "a line of C++ needs neither exceptions nor types at run time" $CXX -std=c++17 -fno-exceptions \
+	-fno-rtti -Wall -Wextra -Wpedantic -Werror -I"$top/include" -fsyntax-only -x c++ - <<-'END'
+	#include <trace_point_np.h>
+	void line(int fd);
+	void line(int fd)
+	{
+		POSIX_TRACE_SCOPE_NP(scope, (s32, fd, fd));
+		POSIX_TRACE_EVENT_NP(event, (s32, fd, fd), (str, text, "text"));
+		POSIX_TRACE_LOG_NP("%d", fd);
+	}
+END
 
 # --- The folders that make install prints
 

@@ -17,6 +17,10 @@
 
 #pragma GCC system_header /* as in <trace.h> */
 
+#ifndef __cpp_exceptions
+#error "posixtrace.hpp throws exceptions; <trace_point_np.h> also works with -fno-exceptions"
+#endif
+
 #include <trace_np.h>
 
 #include <fcntl.h>
@@ -30,6 +34,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -70,7 +75,22 @@ template <class> inline constexpr bool never = false;
 template <class> inline constexpr bool is_vector = false;
 template <class T> inline constexpr bool is_vector<std::vector<T>> = true;
 
-/* Returns the word of a schema for the type of a member. */
+/* The element and the number of elements of an array of C or a std::array; 0 for another type. */
+template <class T> struct array_of {
+	using element = T;
+	static constexpr std::size_t size = 0;
+};
+template <class T, std::size_t N> struct array_of<T[N]> {
+	using element = T;
+	static constexpr std::size_t size = N;
+};
+template <class T, std::size_t N> struct array_of<std::array<T, N>> : array_of<T[N]> {};
+
+/* Whether T is char[N], whose member is a text that may fill the array without a NUL. */
+template <class T> inline constexpr bool is_text_array = false;
+template <std::size_t N> inline constexpr bool is_text_array<char[N]> = true;
+
+/* Returns the word of a schema for the type of a member, or for an element of an array. */
 template <class T> constexpr const char *type_name()
 {
 	using U = std::decay_t<T>;
@@ -101,6 +121,24 @@ template <class T> constexpr const char *type_name()
 		return "ptr";
 	else
 		static_assert(never<T>, "a member has a type that no field has");
+}
+
+/* Returns the type of a field in a schema, such as "s32", or "s32[4]" for an array. */
+template <class Member> std::string type_of()
+{
+	using T = std::remove_cv_t<std::remove_reference_t<Member>>;
+	using array = array_of<T>;
+	using E = std::remove_cv_t<typename array::element>;
+
+	if constexpr (is_text_array<T>)
+		return "str";
+	else if constexpr (array::size == 0)
+		return type_name<T>();
+	else {
+		static_assert((std::is_arithmetic_v<E> || std::is_enum_v<E>) && sizeof(E) <= 8,
+			      "the elements of an array are numbers of at most 64 bits");
+		return std::string(type_name<E>()) + '[' + std::to_string(array::size) + ']';
+	}
 }
 
 /*
@@ -138,13 +176,20 @@ private:
 
 /*
  * Converts a value to an argument of posix_trace_fields_pack_np(). The text of a string_view is
- * copied into `copies`.
+ * copied into `copies`. The elements of an array are bytes of a constant number.
  */
 template <class T> posix_trace_arg_np argument(const T &value, texts &copies)
 {
 	using U = std::decay_t<T>;
 
-	if constexpr (std::is_same_v<U, bool>)
+	if constexpr (is_text_array<T>)
+		return POSIX_TRACE_STR_NP(copies.copy({ value, sizeof(value) }));
+	else if constexpr (array_of<T>::size != 0) {
+		posix_trace_arg_np all = POSIX_TRACE_BYTES_NP(&value, sizeof(value));
+
+		all.room = sizeof(value);
+		return all;
+	} else if constexpr (std::is_same_v<U, bool>)
 		return POSIX_TRACE_BOOL_NP(value);
 	else if constexpr (std::is_same_v<U, char>)
 		return POSIX_TRACE_CHAR_NP(value);
@@ -203,8 +248,9 @@ inline std::vector<std::string> split(const char *names)
  *	POSIXTRACE_FIELDS(request, id, peer)
  *
  * A member is a bool, an integer, an enumeration, a floating-point number, a pointer, a string
- * (const char *, or a type that converts to std::string_view), std::vector<unsigned char>,
- * std::chrono::nanoseconds, or std::chrono::system_clock::time_point.
+ * (const char *, char[N], or a type that converts to std::string_view), std::vector<unsigned char>,
+ * std::chrono::nanoseconds, std::chrono::system_clock::time_point, or an array of numbers (T[N] or
+ * std::array<T, N>).
  */
 #define POSIXTRACE_FIELDS(type, ...) \
 	[[maybe_unused]] inline auto posixtrace_fields(const type *posixtrace_object_) \
@@ -313,8 +359,7 @@ public:
 		const T value{};
 
 		posixtrace_fields(&value).visit(value, [&](const auto &member) {
-			schema += std::string(detail::type_name<decltype(member)>()) + ' ' +
-				  names[i++] + ';';
+			schema += detail::type_of<decltype(member)>() + ' ' + names[i++] + ';';
 		});
 		if (level)
 			schema += "@level " + std::to_string(level) + ';';
@@ -605,8 +650,9 @@ private:
 };
 
 /*
- * An opened log as a range of events: for (const auto &event : log("x.ptl")). Each call of begin()
- * starts with the first event again. All iterators of the object share one position.
+ * An opened log as a range of events: for (const auto &event : log("x.ptl")). In C++20 it is a
+ * std::ranges::input_range. Each call of begin() starts with the first event again. All iterators of
+ * the object share one position.
  */
 class log {
 public:
@@ -626,6 +672,7 @@ public:
 		using pointer = const entry *;
 		using reference = const entry &;
 
+		iterator() = default;
 		reference operator*() const { return log_->entry_; }
 		pointer operator->() const { return &log_->entry_; }
 		iterator &operator++()
@@ -634,13 +681,15 @@ public:
 				log_ = nullptr;
 			return *this;
 		}
+		/* Returns nothing: the former event does not remain. */
+		void operator++(int) { ++*this; }
 		bool operator==(const iterator &other) const { return log_ == other.log_; }
 		bool operator!=(const iterator &other) const { return log_ != other.log_; }
 
 	private:
 		friend class log;
 		explicit iterator(log *of) : log_(of) {}
-		log *log_;
+		log *log_ = nullptr;
 	};
 
 	iterator begin()
