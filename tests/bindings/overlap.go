@@ -10,7 +10,10 @@ import (
 	"posixtrace"
 )
 
-var span = posixtrace.MustAsyncSpan("overlap")
+var (
+	span = posixtrace.MustAsyncSpan("overlap")
+	same = posixtrace.MustAsyncSpan("overlap") // as in another file of the program
+)
 
 func third() {
 	defer span.Begin()()
@@ -26,7 +29,7 @@ func main() {
 		log.Fatal(err)
 	}
 	first := span.Begin()
-	second := span.Begin()
+	second := same.Begin()
 	first()
 	second()
 	third()

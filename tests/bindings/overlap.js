@@ -4,12 +4,13 @@
 const assert = require('assert');
 const posixtrace = require('posixtrace');
 const span = posixtrace.asyncSpan('overlap', 4);
+const same = posixtrace.asyncSpan('overlap', 4);  // as in another file of the program
 const stream = new posixtrace.Stream(process.argv[2]).start();
 
 async function main() {
   let endFirst, endSecond;
   const first = span(() => new Promise((end) => { endFirst = end; }));
-  const second = span(() => new Promise((end, fail) => { endSecond = fail; }));
+  const second = same(() => new Promise((end, fail) => { endSecond = fail; }));
   endFirst(5);
   assert.strictEqual(await first, 5);
   endSecond(new Error('second'));

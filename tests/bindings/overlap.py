@@ -5,6 +5,7 @@ import sys
 import posixtrace
 
 span = posixtrace.AsyncSpan("overlap", level=4)
+same = posixtrace.AsyncSpan("overlap", level=4)  # as in another file of the program
 
 
 async def two():
@@ -15,7 +16,7 @@ async def two():
         await begun.wait()
 
     async def second():
-        with span:
+        with same:
             begun.set()
             await ended.wait()
 

@@ -106,6 +106,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -336,9 +337,11 @@ func (event *Event) record(values []interface{}) {
 // Span is a kind of span. Its events are NAME.begin and NAME.end.
 type Span struct {
 	begin, end *Event
-	isAsync    bool
-	last       uint64 // the number of the youngest span, if isAsync
+	last       *uint64 // the number of the youngest span of this name; nil: the spans have no numbers
 }
+
+// lasts has the member last of each name of MustAsyncSpan.
+var lasts sync.Map
 
 // MustSpan registers a kind of span. It panics if an event type cannot be registered.
 func MustSpan(name string) *Span {
@@ -351,10 +354,11 @@ func MustSpan(name string) *Span {
 // MustAsyncSpan is MustSpan for spans that may begin and end on different threads, or overlap. Each
 // span has a number, the field id of both events. By this key, readers find the end of a span.
 func MustAsyncSpan(name string) *Span {
+	last, _ := lasts.LoadOrStore(name, new(uint64))
 	return &Span{
-		begin:   MustEvent(name+".begin", "u64 id; @begin "+name+"; @key id"),
-		end:     MustEvent(name+".end", "u64 id; @end "+name+"; @key id"),
-		isAsync: true,
+		begin: MustEvent(name+".begin", "u64 id; @begin "+name+"; @key id"),
+		end:   MustEvent(name+".end", "u64 id; @end "+name+"; @key id"),
+		last:  last.(*uint64),
 	}
 }
 
@@ -366,8 +370,8 @@ func (span *Span) Begin() func() {
 	if *active == 0 {
 		return func() {}
 	}
-	if span.isAsync {
-		id := atomic.AddUint64(&span.last, 1)
+	if span.last != nil {
+		id := atomic.AddUint64(span.last, 1)
 		span.begin.Record(id)
 		return func() { span.end.Record(id) }
 	}

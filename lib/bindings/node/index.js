@@ -3,6 +3,7 @@
 'use strict';
 const os = require('os');
 const path = require('path');
+const { threadId } = require('worker_threads');
 
 const addon = { exports: {} };
 process.dlopen(addon, process.env.POSIXTRACE_NODE || path.join(__dirname, 'posixtrace_node.so'),
@@ -40,6 +41,16 @@ function span(name, level = 0) {
   return Object.assign(run, { begin, end });
 }
 
+// The last number of the spans of each name. A worker thread has a map of its own, so the upper part of
+// its numbers is the number of the thread.
+const numbers = new Map();
+
+function nextNumber(name) {
+  const number = (numbers.get(name) ?? threadId * 2 ** 32) + 1;
+  numbers.set(name, number);
+  return number;
+}
+
 // Returns a kind of span, a function `run`. run(f) calls f as a span, which ends when f returns or
 // when the promise that f returns is settled. Such spans may overlap: each has a number, the field id
 // of both events. By this key, readers find the end of a span.
@@ -47,9 +58,8 @@ function asyncSpan(name, level = 0) {
   const more = level ? `;@level ${level}` : '';
   const begin = event(`${name}.begin`, `u64 id;@begin ${name};@key id${more}`);
   const end = event(`${name}.end`, `u64 id;@end ${name};@key id${more}`);
-  let last = 0;
   return (f) => {
-    const id = ++last;
+    const id = nextNumber(name);
     let isPending = false;
     begin(id);
     try {

@@ -234,12 +234,13 @@ class AsyncSpan:
     """
 
     __slots__ = ("_begin", "_end", "_numbers", "_open", "_owned")
+    _numbers_of = {}  # objects with the same name share the numbers
 
     def __init__(self, name, level=0):
         more = f"; @level {level}" if level else ""
         self._begin = Event(f"{name}.begin", f"u64 id; @begin {name}; @key id{more}")
         self._end = Event(f"{name}.end", f"u64 id; @end {name}; @key id{more}")
-        self._numbers = itertools.count(1)
+        self._numbers = self._numbers_of.setdefault(name, itertools.count(1))
         # The numbers of the open spans; 0 if a begin was not recorded. A coroutine or generator may
         # leave its block in another context than that in which it entered the block, so _owned has
         # its numbers under the id of its frame. A reference to the frame would keep an abandoned
