@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import pickle
+import signal
 import sys
 import threading
 import tracemalloc
@@ -67,6 +68,24 @@ async def waits(number):
 
 assert inspect.iscoroutinefunction(waits) and waits.__name__ == "waits"
 name = posixtrace.Event("name", "str text; s32 behind")
+
+
+@posixtrace.Span("decorated")
+def decorated(number):
+    return number + 1
+
+
+# multiprocessing passes functions to its processes by pickle.
+assert pickle.loads(pickle.dumps(decorated)) is decorated
+for wrong, message in (
+        ((5, 1), "the field text: this must be str, not int"),
+        (("text", "1"), "the field behind: 'str' object cannot be interpreted as an integer"),
+        (("text", 2**64), "the field behind: int too big to convert")):
+    try:
+        name(*wrong)
+        raise AssertionError(wrong)
+    except (TypeError, OverflowError) as error:
+        assert str(error) == message, error
 
 
 def traced(n):
@@ -141,6 +160,23 @@ with posixtrace.Stream() as live:
     live.stop()
     read = [e.name for e in live]
 assert read == ["posix_trace_start", "method.begin", "method.end", "posix_trace_stop"], read
+
+# A signal does not end a wait, whatever its length, unless its handler raises an exception.
+with posixtrace.Stream() as live:
+    def record(number, frame):
+        thing.method(5)
+
+    def end(number, frame):
+        raise KeyError
+
+    assert live.read().name == "posix_trace_start"
+    signal.signal(signal.SIGALRM, record)
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    assert live.read(float("inf")).name == "method.begin"
+    assert live.read(1e300).name == "method.end"
+    assert live.read(float("nan")) is None and live.read(-1) is None
+    signal.signal(signal.SIGALRM, end)
+    fails(KeyError, lambda: (signal.setitimer(signal.ITIMER_REAL, 0.01), live.read(1e9)))
 
 # Children of fork: an inherited stream traces them, and only its own process controls it.
 who = posixtrace.Event("who", "s32 number")
@@ -367,20 +403,21 @@ try:
     import pandas
 except ImportError:
     class Frame(dict):
-        def __init__(self, rows, columns):
-            names = columns or {column: None for row in rows for column in row}
-            super().__init__({column: [row.get(column) for row in rows] for column in names})
-
         columns = property(list)
 
     sys.modules["pandas"] = types.SimpleNamespace(
-        DataFrame=Frame, to_datetime=lambda times, unit, utc: times)
+        DataFrame=Frame, to_datetime=lambda times, unit, utc: times,
+        array=lambda values, dtype: values)
     pandas = None
     print("no pandas: a replacement tests frame()")
 alike = posixtrace.Event("alike", "s32 pid; str name; u8 name_; s32 other")
+wide = posixtrace.Event("wide", "u64 id; s64 low; bool is; f64 real; u64 both")
+narrow = posixtrace.Event("narrow", "s64 both")
 with posixtrace.Stream(path):
     alike(-5, "first", 1, 2)
     alike(-6, "second", 3, 4)
+    wide(2**64 - 1, -2**63, True, 0.5, 2**64 - 1)
+    narrow(-1)
     name("third", 7)
 frame = posixtrace.Log(path).frame("alike")
 own = ["name", "time", "pid", "tid", "message"]
@@ -395,3 +432,12 @@ if pandas:
     assert len(none) == 0 and len(frame) == 2
     for each in frame, none:
         assert str(each["time"].dtype) == "datetime64[ns, UTC]", each.dtypes
+    # The numbers that some events do not have are whole.
+    frame = posixtrace.Log(path).frame()
+    types_of = {column: str(frame[column].dtype) for column in ("id", "low", "is", "real", "other")}
+    assert types_of == {"id": "UInt64", "low": "Int64", "is": "boolean", "real": "float64",
+                        "other": "Int64"}, types_of
+    row = frame[frame["name"] == "wide"].iloc[0]
+    assert (int(row["id"]), int(row["low"]), bool(row["is"])) == (2**64 - 1, -2**63, True), row
+    assert sorted(frame["both"].dropna()) == [-1, 2**64 - 1], frame["both"]
+    assert frame["other"].sum() == 6 and frame["real"].count() == 1

@@ -143,8 +143,8 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
 		arg->len = (size_t)PyBytes_GET_SIZE(value);
 		return true;
 	}
-	PyErr_Format(PyExc_TypeError, "a field of this type needs %s, not %s",
-		     takes_bytes ? "bytes" : "str", Py_TYPE(value)->tp_name);
+	PyErr_Format(PyExc_TypeError, "this must be %s, not %s", takes_bytes ? "bytes" : "str",
+		     Py_TYPE(value)->tp_name);
 	return false;
 }
 
@@ -198,6 +198,22 @@ static bool argument_of(const struct posix_trace_field_np *field, PyObject *valu
 	}
 }
 
+/* Puts the name of the field before the text of a TypeError or OverflowError of argument_of(). */
+static void name_field(const char *name)
+{
+	PyObject *type, *value, *traceback;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	if (type != PyExc_TypeError && type != PyExc_OverflowError) {
+		PyErr_Restore(type, value, traceback);
+		return;
+	}
+	PyErr_Format(type, "the field %s: %S", name, value);
+	Py_DECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+}
+
 /*
  * Converts the arguments of a call to those of the fields. Raises an exception and returns false if
  * they are not the fields of the event.
@@ -209,8 +225,10 @@ static bool arguments_of(const Event *event, PyObject *const *args, size_t nargs
 	size_t count = nargs;
 
 	for (size_t i = 0; i < nargs && nargs <= schema->fields; i++)
-		if (!argument_of(&schema->field[i], args[i], &arguments->arg[i], arguments))
+		if (!argument_of(&schema->field[i], args[i], &arguments->arg[i], arguments)) {
+			name_field(schema->field[i].name);
 			return false;
+		}
 	/* Keyword arguments follow the positional arguments, in any order. */
 	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
 		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
@@ -224,8 +242,10 @@ static bool arguments_of(const Event *event, PyObject *const *args, size_t nargs
 			return false;
 		}
 		if (!argument_of(&schema->field[field], args[nargs + (size_t)i],
-				 &arguments->arg[field], arguments))
+				 &arguments->arg[field], arguments)) {
+			name_field(schema->field[field].name);
 			return false;
+		}
 		count++;
 	}
 	if (count != schema->fields)

@@ -339,24 +339,49 @@ class Log(_Log):
         """Returns the events, or only those with the given name, as a pandas.DataFrame.
 
         The frame has the columns name, time, pid, tid and message, and a column for each field. If
-        a field has the name of another column, "_" follows the name of its column.
+        a field has the name of another column, "_" follows the name of its column. A column of
+        integers or truth values that some events do not have keeps its values: its type is Int64,
+        UInt64 or boolean, with pandas.NA for the events without a value.
         """
         import pandas
 
-        rows = []
+        columns = {column: [] for column in ("name", "time", "pid", "tid", "message")}
+        rows = 0
         for event in self:
-            if name is None or event.name == name:
-                row = {"name": event.name, "time": event.time_ns, "pid": event.pid,
-                       "tid": event.tid, "message": event.message}
-                for column, value in event.fields.items():
-                    while column in row:
-                        column += "_"
-                    row[column] = value
-                rows.append(row)
-        frame = pandas.DataFrame(
-            rows, columns=None if rows else ["name", "time", "pid", "tid", "message"])
-        frame["time"] = pandas.to_datetime(frame["time"], unit="ns", utc=True)
-        return frame
+            if name is not None and event.name != name:
+                continue
+            own = (event.name, event.time_ns, event.pid, event.tid, event.message)
+            row = dict(zip(columns, own))
+            for column, value in event.fields.items():
+                while column in row:
+                    column += "_"
+                row[column] = value
+            for column, value in row.items():
+                values = columns.setdefault(column, [])
+                values.extend(itertools.repeat(None, rows - len(values)))
+                values.append(value)
+            rows += 1
+        for values in columns.values():
+            values.extend(itertools.repeat(None, rows - len(values)))
+        columns["time"] = pandas.to_datetime(columns["time"], unit="ns", utc=True)
+        return pandas.DataFrame({
+            column: _whole(pandas, values) for column, values in columns.items()})
+
+
+def _whole(pandas, values):
+    """Returns the values of a column, as an array of pandas if NaN would make them floats."""
+    if not isinstance(values, list) or None not in values:
+        return values
+    kinds = {type(value) for value in values}
+    if kinds == {bool, type(None)}:
+        return pandas.array(values, dtype="boolean")
+    if kinds != {int, type(None)}:
+        return values
+    numbers = [value for value in values if value is not None]
+    if max(numbers) < 1 << 63:
+        return pandas.array(values, dtype="Int64")
+    # Signed and unsigned fields of the same name may have values that no type of pandas has.
+    return pandas.array(values, dtype="UInt64" if min(numbers) >= 0 else object)
 
 
 class trace_functions:

@@ -393,9 +393,13 @@ static PyObject *stream_exclude(PyObject *self, PyObject *args)
 							  POSIX_TRACE_SET_EVENTSET), list);
 }
 
+/* The longest time of read() in seconds, 31 years, which any clock can express. */
+#define TIMEOUT_MAX 1e9
+
 /*
  * read(timeout) returns the next event of a stream without a log, or None if none comes within the
- * time in seconds. The data of the event are cut to 4096 bytes.
+ * time in seconds. The data of the event are cut to 4096 bytes. A signal whose handler raises no
+ * exception does not end the wait.
  */
 static PyObject *stream_read(PyObject *self, PyObject *args)
 {
@@ -409,19 +413,28 @@ static PyObject *stream_read(PyObject *self, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "|d", &timeout))
 		return NULL;
+	/* A NaN is no time, like a negative number. */
+	if (!(timeout > 0))
+		timeout = 0;
+	if (timeout > TIMEOUT_MAX)
+		timeout = TIMEOUT_MAX;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += (time_t)timeout;
 	until.tv_nsec += (long)((timeout - (double)(time_t)timeout) * 1e9);
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	Py_BEGIN_ALLOW_THREADS
-	if (timeout > 0)
-		err = posix_trace_timedgetnext_event(reader->trid, &info, data, sizeof(data), &len,
-						     &none, &until);
-	else
-		err = posix_trace_trygetnext_event(reader->trid, &info, data, sizeof(data), &len,
-						   &none);
-	Py_END_ALLOW_THREADS
+	do {
+		Py_BEGIN_ALLOW_THREADS
+		if (timeout > 0)
+			err = posix_trace_timedgetnext_event(reader->trid, &info, data,
+							     sizeof(data), &len, &none, &until);
+		else
+			err = posix_trace_trygetnext_event(reader->trid, &info, data, sizeof(data),
+							   &len, &none);
+		Py_END_ALLOW_THREADS
+		if (err == EINTR && PyErr_CheckSignals())
+			return NULL;
+	} while (err == EINTR);
 	if (err == ETIMEDOUT || (!err && none))
 		Py_RETURN_NONE;
 	if (err)

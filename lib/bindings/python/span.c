@@ -110,6 +110,18 @@ static PyObject *traced_get(PyObject *self, PyObject *object, PyObject *type)
 	return PyMethod_New(self, object);
 }
 
+/* For pickle and copy: the function has a name in its module, as any function. */
+static PyObject *traced_reduce(PyObject *self, PyObject *none)
+{
+	(void)none;
+	return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static PyMethodDef traced_methods[] = {
+	{ "__reduce__", traced_reduce, METH_NOARGS, "The name of the function, for pickle." },
+	{ NULL, NULL, 0, NULL }
+};
+
 static PyGetSetDef traced_getset[] = {
 	{ "__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL }
@@ -127,6 +139,7 @@ PyTypeObject ptx_traced_type = {
 	.tp_clear = traced_clear,
 	.tp_dealloc = traced_dealloc,
 	.tp_descr_get = traced_get,
+	.tp_methods = traced_methods,
 	.tp_getset = traced_getset,
 	.tp_dictoffset = offsetof(Traced, dict),
 	.tp_weaklistoffset = offsetof(Traced, weak),
