@@ -234,6 +234,19 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 			--crate-name posixtrace --crate-type lib --emit metadata -o "$tmp/crate.rmeta" \
 			"$tmp/crate/src/lib.rs"
 	done
+	# threads TRAIT TYPE: whether the type has the trait Send or Sync
+	threads() {
+		printf 'fn is<T: %s>() {}\nfn main() { is::<posixtrace::%s>() }\n' "$1" "$2" >"$tmp/is.rs"
+		rustc --edition 2021 --extern posixtrace="$tmp/libposixtrace.rmeta" --emit metadata \
+			-o "$tmp/is.rmeta" "$tmp/is.rs" 2>"$tmp/err"
+	}
+	rustc --edition 2021 --crate-name posixtrace --crate-type lib --emit metadata \
+		-o "$tmp/libposixtrace.rmeta" "$tmp/crate/src/lib.rs"
+	for is in 'Send Stream' 'Sync Stream' 'Send Log' 'Send AsyncSpanEnd'; do
+		check "Rust: $is" threads ${is% *} ${is#* }
+	done
+	threads Send SpanEnd
+	check "a span of Rust stays in its thread" has err 'cannot be sent between threads'
 	check "the program of Rust runs" "$tmp/target/debug/examples/same" "$tmp/rust.ptl"
 	equal rust
 	check "lines of Rust run" "$tmp/target/debug/examples/lines" "$tmp/lines.ptl"

@@ -26,6 +26,7 @@
 use std::ffi::{c_void, CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::os::raw::{c_char, c_int, c_uint, c_ulong};
 use std::os::unix::io::AsRawFd;
@@ -441,13 +442,14 @@ impl Drop for AsyncSpanEnd {
     }
 }
 
-/// Records the end of a span when it is dropped.
-pub struct SpanEnd(Option<(&'static Site, &'static str, fn() -> String)>);
+/// Records the end of a span when it is dropped, in the thread of its begin: it is not `Send`. So the
+/// compiler refuses a future with [`span!`] around an `await` where the future must be `Send`.
+pub struct SpanEnd(Option<(&'static Site, &'static str, fn() -> String)>, PhantomData<*const ()>);
 
 impl SpanEnd {
     /// For [`span!`]. `end` is None if the begin was not recorded.
     pub fn new(end: Option<(&'static Site, &'static str, fn() -> String)>) -> SpanEnd {
-        SpanEnd(end)
+        SpanEnd(end, PhantomData)
     }
 }
 
