@@ -84,8 +84,16 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	all, some := 0, 0
+	count := func(*posixtrace.Record, error) bool { all++; return true }
+	read.All()(func(*posixtrace.Record, error) bool { some++; return some < 2 })
+	read.All()(count)
+	whole := all
+	read.All()(count)
+	fmt.Println(some, whole > 3, all == 2*whole)
 	read.Close()
 	read.Close()
 	_, err = read.Next()
 	fmt.Println(err)
+	read.All()(func(record *posixtrace.Record, err error) bool { fmt.Println(record, err); return true })
 }

@@ -394,7 +394,9 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 		posixtrace: the name "cut\x00off" or its schema has a NUL
 		posixtrace: the name "cut" or its schema has a NUL
 		posixtrace shutdown: invalid argument
+		2 true true
 		posixtrace next: invalid argument
+		<nil> posixtrace rewind: invalid argument
 	END
 	shown "$tmp/values.ptl" >"$tmp/out"
 	check "it records the others" diff - "$tmp/out" <<-END
@@ -456,6 +458,14 @@ if test -f "$libs/posixtrace_node.so"; then
 		"$(shown "$tmp/lines.ptl" | grep -c '^behind	a="aaaaa*" b="bbbb"$')" = 1
 	check "null is an empty string" test "$(shown "$tmp/lines.ptl" | grep ^letter | tr '\n\t' '  ')" = \
 		"letter c='x' s=\"\" letter c='A' s=\"\" "
+	cp "$points/module.mjs" "$tmp"
+	check "import, worker threads and async loops work" node "$tmp/module.mjs" "$tmp/module.ptl"
+	check "index.d.ts has each name of the module" node -e '
+		const types = require("fs").readFileSync(process.argv[1], "utf8");
+		const names = [...types.matchAll(/^export (?:function|class) (\w+)/gm)].map((m) => m[1]);
+		require("assert").deepStrictEqual([...new Set(names)].sort(),
+			Object.keys(require(process.argv[2])).sort());
+	' "$bindings/node/index.d.ts" "$bindings/node"
 	node "$tmp/first.js" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Node.js reads what it wrote" has out \
 		"^net.accept { fd: 5, peer: 'localhost' }\$"

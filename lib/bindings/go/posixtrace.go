@@ -185,8 +185,8 @@ func MustEvent(name, schema string) *Event {
 // Record records an event with a value for each field. A value may have a type of the program, such as
 // time.Duration for a field of the type ns. A field of the type f32 or f64 also accepts an integer or
 // a bool. An array needs a []byte with all its elements. Record panics if the number, the types or the
-// sizes of the values do not match the schema, also while the process is not traced: a test finds the
-// mistake, and a trace never ends a program that ran before.
+// sizes of the values do not match the schema, or if NewEvent did not make the Event, also while the
+// process is not traced: a test finds the mistake, and a trace never ends a program that ran before.
 func (event *Event) Record(values ...interface{}) {
 	if event == nil || event.schema == nil || len(values) != len(event.inputs) {
 		event.refuse(len(values))
@@ -550,6 +550,26 @@ func (log *Log) Next() (*Record, error) {
 		}
 	}
 	return record, nil
+}
+
+// All returns an iterator over all events of the log, from the first one. A loop over it needs Go 1.23:
+//
+//	for record, err := range log.All() {
+//
+// An error is yielded once, with a nil record, and ends the loop.
+func (log *Log) All() func(yield func(*Record, error) bool) {
+	return func(yield func(*Record, error) bool) {
+		if err := check("rewind", C.posix_trace_rewind(log.id)); err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			record, err := log.Next()
+			if record == nil && err == nil || !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func fieldsOf(schema *C.struct_posix_trace_schema_np, event *C.struct_posix_trace_event_np) []Field {

@@ -20,8 +20,7 @@
 //!
 //! A line with [`event!`], [`span!`] or [`async_span!`] registers its event type at the first use.
 //! While the process is not traced, the line costs one load and one branch, and does not evaluate its
-//! values. Any thread may record, and recording never fails. One thread at a time may use a
-//! [`Stream`] or a [`Log`].
+//! values. Any thread may record, and recording never fails. Threads may share a [`Stream`].
 
 use std::ffi::{c_void, CStr, CString};
 use std::fs::{File, OpenOptions};
@@ -478,7 +477,8 @@ macro_rules! span {
     };
 }
 
-/// An active stream that traces this process. Its drop shuts the stream down.
+/// An active stream that traces this process. Its drop shuts the stream down and ignores errors.
+#[derive(Debug)]
 pub struct Stream {
     id: c_ulong,
     _file: Option<File>,
@@ -535,6 +535,12 @@ impl Stream {
     /// levels.
     pub fn level(&self, max: i32) -> io::Result<()> {
         check(unsafe { sys::posix_trace_set_level_np(self.id, max) })
+    }
+
+    /// Shuts the stream down and completes its log. An error says that the log is not complete.
+    pub fn shutdown(mut self) -> io::Result<()> {
+        // The drop finds no stream with the id 0.
+        check(unsafe { sys::posix_trace_shutdown(std::mem::take(&mut self.id)) })
     }
 }
 

@@ -116,6 +116,12 @@ pub struct Log {
     _file: File,
 }
 
+impl std::fmt::Debug for Log {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Log").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
 impl Log {
     /// Opens a log.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Log> {

@@ -40,7 +40,7 @@
 //! Recording never fails.
 
 use std::collections::HashMap;
-use std::fmt::{Debug, Write};
+use std::fmt::{Debug, Formatter, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -309,6 +309,12 @@ struct Recorder {
     spans: [Mutex<HashMap<u64, Span>>; SHARDS],
 }
 
+impl Debug for Recorder {
+    fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}
+
 impl Recorder {
     fn line(&self, metadata: &Metadata<'_>, values: &Values) -> Arc<Line> {
         let key = metadata.callsite();
@@ -382,7 +388,7 @@ impl Recorder {
 }
 
 /// A subscriber of `tracing` that records events and spans into the streams of this process.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Subscriber {
     recorder: Recorder,
     last_id: AtomicU64,
@@ -451,7 +457,7 @@ impl tracing_core::Subscriber for Subscriber {
 
 /// A layer for a registry of `tracing-subscriber`: `registry().with(Layer::new())`.
 #[cfg(feature = "layer")]
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Layer {
     recorder: Recorder,
 }
