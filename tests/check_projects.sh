@@ -140,6 +140,19 @@ if has_cmake; then
 		cd "$scratch/cmake-static" && cmake -DCMAKE_PREFIX_PATH="$prefix" \
 			-DPOSIXTRACE_TARGET="$1" -B "$2" . && cmake --build "$2"
 	}
+	# found ARGUMENT: whether find_package() with these arguments succeeds. Its output is in out.
+	found() {
+		rm -rf "$scratch/found" && mkdir "$scratch/found" && cd "$scratch/found" &&
+			printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(found C)' \
+				"find_package(posixtrace $1)" >CMakeLists.txt &&
+			cmake -DCMAKE_PREFIX_PATH="$prefix" -B build . >"$scratch/out" 2>&1
+	}
+	check "CMake finds both components" found "$version EXACT REQUIRED COMPONENTS shared static"
+	check "CMake finds no other component" fails found 'REQUIRED COMPONENTS static other'
+	check "it names this component" grep -q 'component other: the components' "$scratch/out"
+	check "CMake refuses another major version" fails found '2.0 REQUIRED'
+	check "CMake accepts a range of versions" found '1.0...1.99 REQUIRED'
+	check "CMake refuses a range that ends before the version" fails found "1.0...<$version REQUIRED"
 	project cmake-static
 	cp "$source/lib/bindings/cpp/first.cpp" "$scratch/cmake-static"
 	check "CMake links it" with_static posixtrace::static build
@@ -148,6 +161,7 @@ if has_cmake; then
 	check "CMake links the shared one beside it" with_static posixtrace::posixtrace shared
 	check "the program linked with the shared library needs it" needs_shared "$scratch/cmake-static/shared/first"
 	rm "$prefix"/lib/libposixtrace.so*
+	check "CMake misses the shared component then" fails found 'REQUIRED COMPONENTS shared'
 	check "CMake links the static one alone" with_static posixtrace::posixtrace alone
 	check "the program linked with the static library runs" reads_itself "$scratch/cmake-static/alone/first"
 	rm "$prefix/lib/libposixtrace.a"
