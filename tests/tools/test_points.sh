@@ -587,6 +587,16 @@ if has_shim; then
 	check "it records" test "$(shown "$tmp/none.ptl" | grep -cE '^(work|log)')" -eq 3
 	"$posixtrace" symbols "$tmp/none.ptl" >"$tmp/out"
 	check "no library is preloaded" lacks out preload
+	if $CC -std=c11 -I"$include" -static -o "$tmp/static" "$tmp/optional.c" 2>/dev/null; then
+		for families in default none; do
+			POSIXTRACE_PRELOAD=$shim run 0 record --trace $families --force -o "$tmp/none.ptl" \
+				"$tmp/static"
+			check "a static program records no lines, and record says so: $families" \
+				has err 'static: its lines with POSIX_TRACE_WEAK_NP record nothing, .* statically linked'
+		done
+		POSIXTRACE_PRELOAD=$shim run 0 record -q --force -o "$tmp/none.ptl" "$tmp/static"
+		check "not with -q" lacks err POSIX_TRACE_WEAK_NP
+	fi
 fi
 check "weak.c is linked with the library" $CC -O2 -I"$include" -o "$tmp/weak" "$points/weak.c" \
 	-Wl,--no-as-needed -L"$libs" -lposixtrace

@@ -288,6 +288,9 @@ static bool drop_preload_if_foreign(const char *program)
 		record.untraced = "it is statically linked";
 		subject = "its own calls";
 		is_said = !record.plan.quiet;
+		if (is_said && preload_is_sought(program))
+			say("%s: its lines with POSIX_TRACE_WEAK_NP record nothing, because it is "
+			    "statically linked; see trace_point_np(3)", program);
 		break;
 	case SHIM_IMAGE_RIGHTS:
 		record.untraced = "it is set-user-ID or set-group-ID";
