@@ -46,9 +46,9 @@ if unshare --user --map-root-user --mount true 2>/dev/null; then
 	until test -s "$tmp/inside"; do sleep 0.05; done
 	run 0 doctor "$(cat "$tmp/inside")"
 	check "its namespaces are named" finding limited namespaces '.*of its own: .*mnt'
-	check "with the section about containers" advice 'section CHROOT AND CONTAINERS$'
-	check "the manual page has this section" grep -q '^\.Sh CHROOT AND CONTAINERS' \
-		"${top_srcdir:-${0%/*}/../..}/lib/man/posixtrace-preload.7"
+	check "with the page about containers" advice 'see posixtrace-containers(7)$'
+	check "there is this page" test -f \
+		"${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-containers.7"
 	kill -KILL $outside
 	wait $outside 2>/dev/null
 fi

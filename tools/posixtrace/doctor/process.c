@@ -162,7 +162,7 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 	}
 	if (*list)
 		doctor_say(report, "namespaces", DOCTOR_LIMITED,
-			   "see posixtrace-preload(7), section CHROOT AND CONTAINERS",
+			   "see posixtrace-containers(7)",
 			   "the process has others of its own: %s", list);
 	else
 		doctor_say(report, "namespaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS,
