@@ -117,6 +117,7 @@ int main(int, char **argv)
 	refuses([&] { posixtrace::event<texts> described("cut", 0, cut); });
 	refuses([&] { posixtrace::event<texts> described("cut", 0, "int x"); });
 	refuses([&] { posixtrace::span_type span(cut); });
+	refuses([&] { posixtrace::log read(argv[0]); });
 	for (const auto &event : posixtrace::log(argv[1])) {
 		if (event.name() == "texts")
 			std::cout << event.get<std::string>("own") << event.get<std::string>("none")

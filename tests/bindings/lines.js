@@ -34,7 +34,8 @@ for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i')
                      () => posixtrace.event('cut\0off', 's32 i'), () => posixtrace.event(5),
                      () => posixtrace.event('none', null), () => posixtrace.span('a\0'),
                      () => letter('\u20ac', ''), () => letter('xx', ''), () => letter('x', 7),
-                     () => new posixtrace.Log(process.argv[2] + '.missing')]) {
+                     () => new posixtrace.Log(process.argv[2] + '.missing'),
+                     () => new posixtrace.Log(__filename)]) {
   try {
     wrong();
   } catch (error) {

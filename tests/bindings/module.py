@@ -41,6 +41,11 @@ for large in "u8[1025] a", "bytes[1025] b", "u64[128] a;u8 x", "str[1024] s;str 
     fails(ValueError, posixtrace.Event, "large", large)
 posixtrace.Event("full", "u8[1019] a;bytes b;str c")
 fails(OSError, posixtrace.Log, path + ".missing")
+try:
+    posixtrace.Log(__file__)
+    raise AssertionError("this file is a log")
+except OSError as error:
+    assert "not a trace log" in error.strerror and error.filename == __file__, error
 fails(TypeError, event, "not traced, but the first call is checked")
 event(1, "x", "text", b"ab", b"\1\0\2\0")
 event("not traced, so not checked")

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -84,6 +85,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	_, err = posixtrace.Open(os.Args[0])
+	fmt.Println(err, errors.Is(err, syscall.EINVAL))
 	all, some := 0, 0
 	count := func(*posixtrace.Record, error) bool { all++; return true }
 	read.All()(func(*posixtrace.Record, error) bool { some++; return some < 2 })

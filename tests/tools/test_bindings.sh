@@ -85,6 +85,7 @@ check "bytes behind the NUL of a text use no room in C++" has out '^1 1 3 40$'
 check "C++ does not cut a path at a NUL" has out '^the path is refused: 1$'
 check "C++ does not cut a name, a schema or a span at a NUL" test \
 	"$(grep -c '^refused: cut has a NUL: Invalid argument$' "$tmp/out")" = 3
+check "C++ says that a file is no log" has out '^refused: .*/cpp_arrays: this is not a trace log: '
 check "C++ says why a text is not a schema" has out '^refused: cut: this is not a type: .*int x: Invalid'
 check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
@@ -394,6 +395,7 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 		posixtrace: the name "cut\x00off" or its schema has a NUL
 		posixtrace: the name "cut" or its schema has a NUL
 		posixtrace shutdown: invalid argument
+		posixtrace $tmp/go_values: this is not a trace log: invalid argument true
 		2 true true
 		posixtrace next: invalid argument
 		<nil> posixtrace rewind: invalid argument
@@ -444,6 +446,7 @@ if test -f "$libs/posixtrace_node.so"; then
 		"$(grep -c '^TypeError: the field c cannot have this value' "$tmp/out")" = 2
 	check "a number is no string" has out '^TypeError: the field s cannot have this value'
 	check "an error of the system has its name" has out 'No such file or directory ENOENT$'
+	check "a file that is no log is named" has out '^Error: .*lines.js: this is not a trace log EINVAL$'
 	check "another schema is refused" has out '^TypeError: the event type turn has another schema '
 	check "fields without room are refused" has out \
 		'^TypeError: the schema of event type large cannot be recorded: the fields need more bytes '

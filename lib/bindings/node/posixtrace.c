@@ -35,16 +35,16 @@ struct reader {
 };
 
 /*
- * Throws an Error with the error number `err` and, as the modules of Node.js do, its name in the
- * property code. Always returns NULL.
+ * Throws an Error with the error number `err`, its name in the property code, as the modules of
+ * Node.js do, and the message "WHAT: REASON". Always returns NULL.
  */
-static napi_value node_fail(napi_env env, int err, const char *what)
+static napi_value fail_because(napi_env env, int err, const char *what, const char *reason)
 {
 	const char *name = strerrorname_np(err);
 	napi_value error, text, number, code = NULL;
 	char message[512];
 
-	snprintf(message, sizeof(message), "%.400s: %s", what, strerrordesc_np(err));
+	snprintf(message, sizeof(message), "%.300s: %.200s", what, reason);
 	napi_create_string_utf8(env, message, NAPI_AUTO_LENGTH, &text);
 	if (name)
 		napi_create_string_utf8(env, name, NAPI_AUTO_LENGTH, &code);
@@ -53,6 +53,12 @@ static napi_value node_fail(napi_env env, int err, const char *what)
 	napi_set_named_property(env, error, "errno", number);
 	napi_throw(env, error);
 	return NULL;
+}
+
+/* As fail_because(), with the message that the system has for the error number. */
+static napi_value node_fail(napi_env env, int err, const char *what)
+{
+	return fail_because(env, err, what, strerrordesc_np(err));
 }
 
 static napi_value node_wrong(napi_env env, const char *what)
@@ -381,16 +387,35 @@ static napi_value make_stream(napi_env env, napi_callback_info info)
 	return node_give(env, reader, err, path);
 }
 
+#define REASON_BYTES 200
+
+/* Keeps the first reason that posix_trace_check_np() reports. */
+static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
+{
+	char *reason = arg;
+
+	if (!*reason)
+		snprintf(reason, REASON_BYTES, "%s", fault->reason);
+}
+
+/* For a file that is no log, the message is the reason: that of EINVAL says nothing about it. */
 static napi_value open_log(napi_env env, napi_callback_info info)
 {
-	char path[4096];
+	char path[4096], reason[REASON_BYTES] = "";
 	struct reader *reader = make_reader(env, info, O_RDONLY, path, sizeof(path), true);
+	struct posix_trace_check_np check;
+	int err;
 
 	if (!reader)
 		return NULL;
-	return node_give(
-		env, reader,
-		posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &reader->trid), path);
+	err = posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &reader->trid);
+	if (err == EINVAL || err == ENOTSUP)
+		posix_trace_check_np(reader->fd, keep_reason, reason, &check);
+	if (!*reason)
+		return node_give(env, reader, err, path);
+	reader->trid = 0;
+	free_reader(env, reader, NULL);
+	return fail_because(env, err, path, reason);
 }
 
 /* Returns the reader in the first argument. Throws and returns NULL if there is none. */

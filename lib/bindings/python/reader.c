@@ -219,6 +219,38 @@ static Reader *reader_new(PyTypeObject *type, const char *path, int flags, bool 
 	return reader;
 }
 
+#define REASON_BYTES 200
+
+/* Keeps the first reason that posix_trace_check_np() reports. */
+static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
+{
+	char *reason = arg;
+
+	if (!*reason)
+		snprintf(reason, REASON_BYTES, "%s", fault->reason);
+}
+
+/*
+ * Raises OSError for a file that cannot be opened as a log. For a file that is no log, the message
+ * is the reason, because that of EINVAL says nothing about the file. Returns NULL.
+ */
+static PyObject *fail_log(int err, int fd, const char *path)
+{
+	struct posix_trace_check_np check;
+	char reason[REASON_BYTES] = "";
+	PyObject *args;
+
+	if (err == EINVAL || err == ENOTSUP)
+		posix_trace_check_np(fd, keep_reason, reason, &check);
+	if (!*reason)
+		return ptx_fail(err, path);
+	args = Py_BuildValue("isN", err, reason, PyUnicode_DecodeFSDefault(path));
+	if (args)
+		PyErr_SetObject(PyExc_OSError, args);
+	Py_XDECREF(args);
+	return NULL;
+}
+
 static PyObject *log_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { "path", NULL };
@@ -232,7 +264,7 @@ static PyObject *log_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 	if (reader) {
 		err = posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &reader->trid);
 		if (err) {
-			ptx_fail(err, PyBytes_AS_STRING(path));
+			fail_log(err, reader->fd, PyBytes_AS_STRING(path));
 			Py_CLEAR(reader);
 		}
 	}
