@@ -5,6 +5,8 @@
  */
 #include "live/crash_unwind.h"
 
+#include <stddef.h>
+
 #ifdef HAVE_LIBDW
 # include <dwarf.h>
 # include <elf.h>
