@@ -148,6 +148,10 @@ if has_cmake; then
 			cmake -DCMAKE_PREFIX_PATH="$prefix" -B build . >"$scratch/out" 2>&1
 	}
 	check "CMake finds both components" found "$version EXACT REQUIRED COMPONENTS shared static"
+	check "a package without a component defines no target" found 'QUIET COMPONENTS other)
+		if(TARGET posixtrace::static)
+			message(FATAL_ERROR defined)
+		endif('
 	check "CMake finds no other component" fails found 'REQUIRED COMPONENTS static other'
 	check "it names this component" grep -q 'component other: the components' "$scratch/out"
 	check "CMake refuses another major version" fails found '2.0 REQUIRED'
