@@ -47,7 +47,9 @@ if unshare --user --map-root-user --mount true 2>/dev/null; then
 	run 0 doctor "$(cat "$tmp/inside")"
 	check "its namespaces are named" finding limited namespaces '.*of its own: .*mnt'
 	check "with the page about containers" advice 'see posixtrace-containers(7)$'
-	check "there is this page" test -f \
+	folder=$(sed -n 's|^pkglibdir = .*/||p' "${top_builddir:-..}/lib/Makefile")
+	check "this page has the folder of the preload library" \
+		grep -q "LD_PRELOAD=/usr/lib/[^/]*/$folder/libposixtrace-preload.so " \
 		"${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-containers.7"
 	kill -KILL $outside
 	wait $outside 2>/dev/null
