@@ -82,6 +82,20 @@ def decorated(number):
 
 # multiprocessing passes functions to its processes by pickle.
 assert pickle.loads(pickle.dumps(decorated)) is decorated
+fails(TypeError, pickle.dumps, posixtrace.Span("part")(functools.partial(decorated, 1)))
+
+
+class Index:
+    def __index__(self):
+        raise TypeError("inner", 5)
+
+
+try:
+    name("text", Index())
+    raise AssertionError("no error")
+except TypeError as error:  # the place in the program is known
+    assert error.args == ("inner", 5), error
+    assert error.__traceback__.tb_next.tb_frame.f_code.co_name == "__index__"
 for wrong, message in (
         ((5, 1), "the field text: this must be str, not int"),
         (("text", "1"), "the field behind: 'str' object cannot be interpreted as an integer"),
@@ -416,13 +430,13 @@ except ImportError:
     pandas = None
     print("no pandas: a replacement tests frame()")
 alike = posixtrace.Event("alike", "s32 pid; str name; u8 name_; s32 other")
-wide = posixtrace.Event("wide", "u64 id; s64 low; bool is; f64 real; u64 both")
-narrow = posixtrace.Event("narrow", "s64 both")
+wide = posixtrace.Event("wide", "u64 id; s64 low; bool is; f64 real; u64 both; u64 mixed")
+narrow = posixtrace.Event("narrow", "s64 both; f64 mixed")
 with posixtrace.Stream(path):
     alike(-5, "first", 1, 2)
     alike(-6, "second", 3, 4)
-    wide(2**64 - 1, -2**63, True, 0.5, 2**64 - 1)
-    narrow(-1)
+    wide(2**64 - 1, -2**63, True, 0.5, 2**64 - 1, 2**64 - 1)
+    narrow(-1, 0.5)
     name("third", 7)
 frame = posixtrace.Log(path).frame("alike")
 own = ["name", "time", "pid", "tid", "message"]
@@ -445,4 +459,6 @@ if pandas:
     row = frame[frame["name"] == "wide"].iloc[0]
     assert (int(row["id"]), int(row["low"]), bool(row["is"])) == (2**64 - 1, -2**63, True), row
     assert sorted(frame["both"].dropna()) == [-1, 2**64 - 1], frame["both"]
+    assert sorted(frame["mixed"].dropna()) == [0.5, 2**64 - 1], frame["mixed"]
+    assert not list(none["name"].str.startswith("x")) and none["pid"].dtype == object
     assert frame["other"].sum() == 6 and frame["real"].count() == 1

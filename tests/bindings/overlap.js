@@ -4,7 +4,11 @@
 const assert = require('assert');
 const posixtrace = require('posixtrace');
 const span = posixtrace.asyncSpan('overlap', 4);
-const same = posixtrace.asyncSpan('overlap', 4);  // as in another file of the program
+for (const path in require.cache)  // as in a package that has a copy of the module
+  if (path.endsWith('index.js'))
+    delete require.cache[path];
+const same = require('posixtrace').asyncSpan('overlap', 4);
+assert.notStrictEqual(require('posixtrace'), posixtrace);
 const stream = new posixtrace.Stream(process.argv[2]).start();
 
 async function main() {

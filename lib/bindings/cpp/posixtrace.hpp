@@ -127,16 +127,17 @@ template <class T> constexpr const char *type_name()
 /* Returns the type of a field in a schema, such as "s32", or "s32[4]" for an array. */
 template <class Member> std::string type_of()
 {
-	using T = std::remove_cv_t<std::remove_reference_t<Member>>;
+	using T = std::remove_const_t<std::remove_reference_t<Member>>;
 	using array = array_of<T>;
-	using E = std::remove_cv_t<typename array::element>;
+	using E = std::remove_const_t<typename array::element>;
 
 	if constexpr (is_text_array<T>)
 		return "str";
 	else if constexpr (array::size == 0)
 		return type_name<T>();
 	else {
-		static_assert((std::is_arithmetic_v<E> || std::is_enum_v<E>) && sizeof(E) <= 8,
+		static_assert((std::is_arithmetic_v<E> || std::is_enum_v<E>) && sizeof(E) <= 8 &&
+				      !std::is_volatile_v<E>,
 			      "the elements of an array are numbers of at most 64 bits");
 		return std::string(type_name<E>()) + '[' + std::to_string(array::size) + ']';
 	}

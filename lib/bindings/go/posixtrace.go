@@ -584,7 +584,8 @@ func (log *Log) Next() (*Record, error) {
 //
 //	for record, err := range log.All() {
 //
-// An error is yielded once, with a nil record, and ends the loop.
+// An error is yielded once, with a nil record, and ends the loop. Loops over one Log share its position:
+// for a loop in a loop, open the log twice.
 func (log *Log) All() func(yield func(*Record, error) bool) {
 	return func(yield func(*Record, error) bool) {
 		if err := check("rewind", C.posix_trace_rewind(log.id)); err != nil {

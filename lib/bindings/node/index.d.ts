@@ -61,7 +61,10 @@ export interface LogEvent {
   data: Buffer;
 }
 
-/** A log. Each loop over the log begins with the first event. */
+/**
+ * A log. Each loop over the log begins with the first event. Loops over one Log share its position:
+ * for a loop in a loop, open the log twice.
+ */
 export class Log implements Iterable<LogEvent> {
   constructor(path: string);
   [Symbol.iterator](): Generator<LogEvent, void, undefined>;

@@ -41,9 +41,10 @@ function span(name, level = 0) {
   return Object.assign(run, { begin, end });
 }
 
-// The last number of the spans of each name. A worker thread has a map of its own, so the upper part of
-// its numbers is the number of the thread.
-const numbers = new Map();
+// The last number of the spans of each name. A thread may load the module several times, so the map is
+// a global. A worker thread has one of its own, so the upper part of its numbers is that of the thread.
+const key = Symbol.for('posixtrace.numbers');
+const numbers = globalThis[key] || (globalThis[key] = new Map());
 
 function nextNumber(name) {
   const number = (numbers.get(name) ?? threadId * 2 ** 32) + 1;

@@ -198,20 +198,22 @@ static bool argument_of(const struct posix_trace_field_np *field, PyObject *valu
 	}
 }
 
-/* Puts the name of the field before the text of a TypeError or OverflowError of argument_of(). */
+/*
+ * Puts the name of the field before the text of a TypeError or OverflowError of argument_of(). An
+ * exception with a traceback is from a method of the program, such as __index__(), and remains.
+ */
 static void name_field(const char *name)
 {
 	PyObject *type, *value, *traceback;
 
 	PyErr_Fetch(&type, &value, &traceback);
-	if (type != PyExc_TypeError && type != PyExc_OverflowError) {
+	if (traceback || (type != PyExc_TypeError && type != PyExc_OverflowError)) {
 		PyErr_Restore(type, value, traceback);
 		return;
 	}
 	PyErr_Format(type, "the field %s: %S", name, value);
 	Py_DECREF(type);
 	Py_XDECREF(value);
-	Py_XDECREF(traceback);
 }
 
 /*

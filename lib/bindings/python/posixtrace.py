@@ -321,7 +321,8 @@ class Stream(_Stream):
 
 
 class Log(_Log):
-    """Log(path): the events of a log. Each loop over the log begins with the first event.
+    """Log(path): the events of a log. Each loop over the log begins with the first event. Loops
+    over one Log share its position: for a loop in a loop, open the log twice.
 
     An event has name, time_ns, pid, tid, fields (a dictionary), message, data and address. A
     message is cut to 4095 bytes.
@@ -364,20 +365,26 @@ class Log(_Log):
         for values in columns.values():
             values.extend(itertools.repeat(None, rows - len(values)))
         columns["time"] = pandas.to_datetime(columns["time"], unit="ns", utc=True)
+        # Without a value, pandas would make floats of all columns.
         return pandas.DataFrame({
-            column: _whole(pandas, values) for column, values in columns.items()})
+            column: _whole(pandas, values) if rows or column == "time" else
+            pandas.array(values, dtype=object) for column, values in columns.items()})
 
 
 def _whole(pandas, values):
-    """Returns the values of a column, as an array of pandas if NaN would make them floats."""
-    if not isinstance(values, list) or None not in values:
+    """Returns the values of a column, as an array of pandas if their numbers would become floats."""
+    if not isinstance(values, list):
         return values
     kinds = {type(value) for value in values}
+    numbers = [value for value in values if type(value) is int]
+    if kinds - {type(None)} == {int, float} and max(map(abs, numbers)) > 1 << 53:
+        return pandas.array(values, dtype=object)
+    if type(None) not in kinds:
+        return values
     if kinds == {bool, type(None)}:
         return pandas.array(values, dtype="boolean")
     if kinds != {int, type(None)}:
         return values
-    numbers = [value for value in values if value is not None]
     if max(numbers) < 1 << 63:
         return pandas.array(values, dtype="Int64")
     # Signed and unsigned fields of the same name may have values that no type of pandas has.

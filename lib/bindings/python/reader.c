@@ -425,8 +425,8 @@ static PyObject *stream_exclude(PyObject *self, PyObject *args)
 							  POSIX_TRACE_SET_EVENTSET), list);
 }
 
-/* The longest time of read() in seconds, 31 years, which any clock can express. */
-#define TIMEOUT_MAX 1e9
+/* The longest time of read() in seconds, three years: a time_t of 32 bits can express its end. */
+#define TIMEOUT_MAX 1e8
 
 /*
  * read(timeout) returns the next event of a stream without a log, or None if none comes within the

@@ -113,8 +113,13 @@ static PyObject *traced_get(PyObject *self, PyObject *object, PyObject *type)
 /* For pickle and copy: the function has a name in its module, as any function. */
 static PyObject *traced_reduce(PyObject *self, PyObject *none)
 {
+	PyObject *name = PyObject_GetAttrString(self, "__qualname__");
+
 	(void)none;
-	return PyObject_GetAttrString(self, "__qualname__");
+	if (!name && PyErr_ExceptionMatches(PyExc_AttributeError))
+		PyErr_Format(PyExc_TypeError, "cannot pickle a traced %s, which has no name",
+			     Py_TYPE(((Traced *)self)->function)->tp_name);
+	return name;
 }
 
 static PyMethodDef traced_methods[] = {
