@@ -30,6 +30,7 @@ import math
 import os
 import random
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
@@ -117,19 +118,24 @@ def redis(way):
     argv, environment = command(way, ["redis-server", "--port", port, "--save", "", "--dir", tmp,
                                       "--pidfile", path, "--daemonize", "no"])
     server = subprocess.Popen(argv, env=environment, stdout=subprocess.DEVNULL)
-    while subprocess.run(["redis-cli", "-p", port, "ping"], stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL).returncode:
-        if server.poll() is not None:
-            raise subprocess.CalledProcessError(server.returncode, argv)
-        time.sleep(0.05)
-    pid = int(open(path).read())
-    begin, cpu = time.monotonic(), cpu_of(pid)
-    subprocess.check_call(["redis-benchmark", "-p", port, "-q", "-t", "get", "-n", "30000", "-c",
-                           "20"], stdout=subprocess.DEVNULL)
-    figures = [cpu_of(pid) - cpu, time.monotonic() - begin]
-    os.kill(pid, 15)
-    server.wait()
-    return figures
+    try:
+        while subprocess.run(["redis-cli", "-p", port, "ping"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL).returncode:
+            if server.poll() is not None:
+                raise subprocess.CalledProcessError(server.returncode, argv)
+            time.sleep(0.05)
+        pid = int(open(path).read())
+        begin, cpu = time.monotonic(), cpu_of(pid)
+        subprocess.check_call(["redis-benchmark", "-p", port, "-q", "-t", "get", "-n", "30000",
+                               "-c", "20"], stdout=subprocess.DEVNULL)
+        return [cpu_of(pid) - cpu, time.monotonic() - begin]
+    finally:
+        # The recorder ends with the server, which removes its file.
+        if os.path.exists(path):
+            os.kill(int(open(path).read()), signal.SIGTERM)
+        elif server.poll() is None:
+            server.terminate()
+        server.wait()
 
 
 def interval(values):
@@ -193,6 +199,7 @@ def compare(name, measure):
 
 print("%-8s %-16s %-36s  %s" % ("", "", "    cpu  (95 %)", "   wall  (95 %)"))
 status = 0
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     if "compile" in modes:
         status |= compare("compile", compile_files)
