@@ -171,8 +171,13 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 {
 	struct link *link = find_link(links, call->thread, call->key);
 
+	/* A further connect() on the same socket asks whether the connection is complete. */
+	if (link && call->error == EALREADY)
+		return;
 	if (link)
 		end_connect(links, link, call->begin_ns, ANSWER_READ, false);
+	if (link && call->error == EISCONN)
+		return;
 	if (call->error && !call->is_begun) {
 		close_link(links, link, call->end_ns);
 		return;
@@ -223,22 +228,39 @@ static void send_request(struct links *links, struct link *link, const struct ca
 
 /*
  * Returns whether a call shows that a connection is complete, or has failed: the call sends or
- * receives, or asks for the result of connect().
+ * receives, asks for the peer or for the result of connect(), or is another connect(). Some errors
+ * show that the connection is not complete.
  */
-static bool is_use(const struct call *call)
+static bool shows_complete(const struct call *call)
 {
+	const char *name = call->type->name;
+
+	switch (call->error) {
+	case EAGAIN:
+	case EALREADY:
+	case EINPROGRESS:
+	case EINTR:
+	case ENOTCONN:
+		return false;
+	}
 	return call->cause == CAUSE_READ || call->cause == CAUSE_WRITE ||
-	       !strcmp(call->type->name, "net.getsockopt");
+	       !strcmp(name, "net.getsockopt") || !strcmp(name, "net.getpeername") ||
+	       !strcmp(name, "net.connect");
+}
+
+static bool is_close(const struct call *call)
+{
+	return !strcmp(call->type->name, "io.close") || !strcmp(call->type->name, "io.fclose");
 }
 
 /* Handles a call on a connection. */
 static void use_link(struct links *links, struct link *link, const struct call *call)
 {
 	link->thread = call->thread;
-	if (is_use(call))
+	if (shows_complete(call))
 		end_connect(links, link, call->begin_ns, call->error ? ANSWER_BROKEN : ANSWER_READ,
 			    false);
-	if (!strcmp(call->type->name, "io.close") || !strcmp(call->type->name, "io.fclose")) {
+	if (is_close(call)) {
 		close_link(links, link, call->end_ns);
 	} else if (link->is_peers_request) {
 		return;
@@ -264,6 +286,12 @@ static void use_link(struct links *links, struct link *link, const struct call *
 	}
 }
 
+/* Returns whether a connect() of the connection began before a poll ended, and is not complete. */
+static bool is_pending(const struct link *link, const struct polled *polled)
+{
+	return link->connecting_ns != INT64_MIN && link->connecting_ns < polled->end_ns;
+}
+
 /*
  * No call has shown what the last poll of a thread found. So it may have found that any connection
  * is complete.
@@ -273,7 +301,7 @@ static void end_polled(struct links *links, uint32_t thread)
 	struct polled *polled = &links->polled[thread];
 
 	for (size_t i = 0; polled->is_set && polled->is_open && i < links->count; i++)
-		if (links->link[i].asker == thread)
+		if (links->link[i].asker == thread && is_pending(&links->link[i], polled))
 			end_connect(links, &links->link[i], polled->end_ns, ANSWER_READ, false);
 	polled->is_set = false;
 }
@@ -294,28 +322,32 @@ static void follow_poll(struct links *links, const struct call *call)
 }
 
 /*
- * Follows a call on a descriptor after a poll of its thread. If the descriptor has a connection
- * that was not complete, the poll found that it is complete. If the call transfers data of another
- * descriptor, or examines it, the poll need not have found more than that, so all connections
- * remain as they are. Other calls show nothing. 'link' is NULL if the descriptor has no connection.
+ * Follows a call on a descriptor after a poll. If the call shows that a connection is complete, the
+ * poll of the thread that made the connection found it. Another thread may make the call, to which
+ * the first one gave the connection. If a thread reads from another descriptor or accepts a
+ * connection, its poll need not have found more than that, so all connections remain as they are.
+ * Other calls show nothing. 'link' is NULL if the descriptor has no connection.
  */
 static void follow_use(struct links *links, struct link *link, const struct call *call)
 {
-	const char *name = call->type->name;
-	struct polled *polled = &links->polled[call->thread];
-	const bool is_pending = link && link->connecting_ns != INT64_MIN;
+	struct polled *own = &links->polled[call->thread];
+	struct polled *polled = link ? &links->polled[link->asker] : own;
 
-	if (!polled->is_set || call_uses_file(call) || !strcmp(name, "net.epoll_ctl"))
-		return;
-	if (is_pending && (!strcmp(name, "io.close") || !strcmp(name, "io.fclose"))) {
-		if (polled->is_open)
-			end_polled(links, call->thread);
-	} else if (is_pending) {
-		polled->is_open = false;
-		end_connect(links, link, polled->end_ns,
-			    call->error ? ANSWER_BROKEN : ANSWER_READ, true);
-	} else if (is_use(call) || !strcmp(name, "net.accept")) {
-		polled->is_set = false;
+	if (polled->is_set && link && polled->end_ns <= call->begin_ns &&
+	    is_pending(link, polled)) {
+		if (is_close(call) && polled->is_open) {
+			end_polled(links, link->asker);
+		} else if (shows_complete(call)) {
+			polled->is_open = false;
+			end_connect(links, link, polled->end_ns, call->error &&
+				    call->error != EISCONN ? ANSWER_BROKEN : ANSWER_READ, true);
+		} else if (call->error) {
+			/* The connection is not complete, so the poll found something else. */
+			polled->is_set = false;
+		}
+	} else if ((!link || link->connecting_ns == INT64_MIN) && !call_uses_file(call) &&
+		   (call->cause == CAUSE_READ || !strcmp(call->type->name, "net.accept"))) {
+		own->is_set = false;
 	}
 }
 
@@ -541,6 +573,8 @@ static const struct answer *search_found(const struct history *history, const st
 		*others += found != NULL;
 		found = connect;
 	}
+	/* The poll has found another descriptor, too, and the log does not show which was first. */
+	*others += found && !*others && poll->result > 1;
 	/* If no call shows what the poll found, it may also have found the answer to a request. */
 	if (found && !*others && !found->is_shown &&
 	    search_during(history->request, history->requests, pid, poll->thread, poll->begin_ns,

@@ -383,7 +383,7 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 	 */
 	const bool is_newer = is_seen && stuck->owner && stuck->lock == stuck->waits_lock &&
 			      stuck->seen_ns > stuck->waits_ns;
-	bool is_over;
+	bool is_over, is_blocked;
 	size_t stay;
 
 	if ((!waits && !is_seen) || history_ended_itself(thread) ||
@@ -404,10 +404,15 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 		stuck->is_waiting = true;
 		return true;
 	}
-	if (thread->stays && !history_lacks_after(thread, stuck->seen_ns)) {
-		stay = history_stay_at(thread, stuck->seen_ns);
-		if (stay == thread->stays || thread->stay[stay].state != STATE_BLOCKED ||
-		    !stuck_is_last(thread, stay, &is_over))
+	stay = history_stay_at(thread, stuck->seen_ns);
+	is_blocked = stay != thread->stays && thread->stay[stay].state == STATE_BLOCKED;
+	/*
+	 * If the kernel has failed to record switches of the thread, it may also have failed to
+	 * record the last one. The recorder has seen that the thread was blocked.
+	 */
+	if (thread->stays && !history_lacks_after(thread, stuck->seen_ns) &&
+	    (is_blocked || thread->gap_ns == INT64_MIN)) {
+		if (!is_blocked || !stuck_is_last(thread, stay, &is_over))
 			return false;
 		call->begin_ns = stuck->from_ns = thread->stay[stay].from_ns;
 	} else if (stuck->blocked_ns > INT64_MAX ||
