@@ -10,16 +10,17 @@ speed favours no way. PTX_MODES selects programs. cpu is the CPU time of the pro
 processes, without that of the recorder; wall is the time until it has ended, or the time of the
 benchmark. No call of the C library is recorded, so that the figures are those of these options.
 
-A figure is the median of the pairs, in percent more than plain, with the interval that has the true
-median with a probability of 95 %. The interval assumes no distribution: its ends are two of the
-sorted pairs (the interval of the sign test), and it needs six pairs. The limit is LIMIT percent:
+A figure is the median of the pairs, in percent more than plain, with an interval that has the true
+median with a probability of at least 95 %. The interval assumes no distribution: its ends are two of
+the sorted pairs (the interval of the sign test), and it needs six pairs. The limit is LIMIT percent:
 
    met         the whole interval is below the limit
    missed      the whole interval is above the limit
    undecided   the limit is in the interval: more pairs or a machine with less noise decide
 
 The line "control" has pairs of two plain runs. Its interval shows the noise of the machine; if it is
-far from 0, no other line is usable. The exit status is 1 if a limit is missed.
+far from 0, no other line is usable. The exit status is 1 if a limit is missed. There are 12 verdicts,
+so one of them may be a false alarm if a true figure is just at the limit.
 
 The lines of perf are the peers, in the same run: perf record with the same kind of samples, and with
 the kernel's events of switches. In a virtual machine, most of the cost of samples is that of the
@@ -164,23 +165,20 @@ def compare(name, measure):
     for way in order:
         if way not in found:
             continue
-        turns = [way, "control"]
+        turns = [(0, way), (1, "control")]
         random.shuffle(turns)
-        pair = []
-        for turn in turns:
-            try:
-                pair.append(measure(turn))
-            except subprocess.CalledProcessError:
-                if turn == "control":
-                    raise
-                print("%-8s %-16s not permitted here" % (name, way))
-                del found[way]
-                break
-        else:
-            if turns[0] != way:
-                pair.reverse()
-            found[way].append([100 * (with_it / without - 1) for with_it, without in zip(*pair)])
-            plain.append(pair[1])
+        pair = [None, None]
+        try:
+            for place, turn in turns:
+                pair[place] = measure(turn)
+        except subprocess.CalledProcessError:
+            if turn == "control" or found[way]:
+                raise
+            print("%-8s %-16s not permitted here" % (name, way))
+            del found[way]
+            continue
+        found[way].append([100 * (with_it / without - 1) for with_it, without in zip(*pair)])
+        plain.append(pair[1])
     print("%-8s %-16s %8.3f s CPU, %.3f s wall (median)" %
           (name, "plain", *(statistics.median(p[i] for p in plain) for i in range(2))))
     for way, pairs in found.items():
