@@ -153,7 +153,9 @@ if has_cmake; then
 			message(FATAL_ERROR defined)
 		endif('
 	check "CMake finds no other component" fails found 'REQUIRED COMPONENTS static other'
-	check "it names this component" grep -q 'component other: the components' "$scratch/out"
+	# CMake breaks a message into lines, whose ends depend on the names of folders.
+	names_other() { tr -s ' \n' '  ' <"$scratch/out" | grep -q 'component other: the components'; }
+	check "it names this component" names_other
 	check "CMake refuses another major version" fails found '2.0 REQUIRED'
 	check "CMake accepts a range of versions" found '1.0...1.99 REQUIRED'
 	check "CMake refuses a range that ends before the version" fails found "1.0...<$version REQUIRED"
