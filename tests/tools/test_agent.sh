@@ -147,6 +147,14 @@ echo 'nonsense' >>"$conf"
 kill -HUP "$agent"
 until_true said 'not loaded; the agent continues with the former configuration$'
 check "a bad configuration is refused" said ': nonsense: expected key = value$'
+"$posixtrace" agent -c "$conf" --snapshot doll >"$tmp/path" 2>"$tmp/err"
+check "a snapshot needs only the folder of a bad configuration" test $? -eq 0 -a -s "$(cat "$tmp/path")"
+check "it prints the fault" has err ": nonsense: expected key = value\$"
+run 0 agent -c "$conf" --status
+check "the state also" has out "^record doll: process $target "
+sed '/^folder/d' "$conf" >"$tmp/folderless.conf"
+run 1 agent -c "$tmp/folderless.conf" --status
+check "without the folder there is no agent to ask" has err ': the section \[agent\] has no key folder$'
 cp "$tmp/good.conf" "$conf"
 check "recording goes on" records "$target"
 flight=$(ls "$store/flight")

@@ -10,13 +10,19 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/vec.h"
 #include "inject/target.h"
 #include "live/process.h"
 
-/* The section whose processes are printed, and their number so far. */
-struct shown {
-	const struct config_record *record;
-	size_t processes;
+/* The processes that the configuration names: all that one search of /proc has found. */
+struct searched {
+	struct seen {
+		pid_t pid;
+		const struct config_record *record;
+		char *executable;
+	} *seen;
+	size_t count;
+	bool failed; /* memory was lacking */
 };
 
 /*
@@ -38,7 +44,7 @@ static bool is_refused(pid_t pid, char reason[RECORDER_REASON])
 }
 
 /* Prints whether the agent would record the process. */
-static void show_verdict(const struct found *found)
+static void show_verdict(const struct seen *found)
 {
 	const char *families = found->record->families;
 	char reason[RECORDER_REASON], lead[40];
@@ -59,18 +65,22 @@ static void show_verdict(const struct found *found)
 	}
 }
 
-/*
- * find_processes() calls this function for each process that any section names. A process belongs
- * to the first section that names it. The function skips processes of other sections, because each
- * is printed below its own section.
- */
-static void show_process(void *arg, const struct found *found)
+/* find_processes() calls this function for each process that any section names. */
+static void keep_process(void *arg, const struct found *found)
 {
-	struct shown *shown = arg;
+	struct searched *searched = arg;
+	char *executable = strdup(found->executable);
 
-	if (found->record != shown->record)
+	if (!executable || !vec_grow(&searched->seen, searched->count, 1)) {
+		free(executable);
+		searched->failed = true;
 		return;
-	shown->processes++;
+	}
+	searched->seen[searched->count++] = (struct seen){ found->pid, found->record, executable };
+}
+
+static void show_process(const struct seen *found)
+{
 	out_printf(&out_stdout, "  process %d (", (int)found->pid);
 	text_safe(&out_stdout, found->executable, strlen(found->executable));
 	out_str(&out_stdout, "): ");
@@ -101,17 +111,13 @@ static void show_triggers(const struct config *config, const struct config_recor
 		out_str(&out_stdout, "  no trigger: logs are written on request only\n");
 }
 
-/* A path without wildcards, and whether a process has it. */
-struct path_sought {
-	const char *path;
-	bool is_found;
-};
-
-static void compare_path(void *arg, const struct found *found)
+/* Returns whether a process executes the program with this path. */
+static bool is_executed(const struct searched *searched, const char *path)
 {
-	struct path_sought *sought = arg;
-
-	sought->is_found |= !strcmp(found->executable, sought->path);
+	for (size_t i = 0; i < searched->count; i++)
+		if (!strcmp(searched->seen[i].executable, path))
+			return true;
+	return false;
 }
 
 /*
@@ -121,24 +127,21 @@ static void compare_path(void *arg, const struct found *found)
  * prints facts and no conclusion, and prints nothing if a process has the path. The agent itself
  * does not examine the files, because a file server that does not answer would block it.
  */
-static void show_paths(const struct config *config, const struct config_record *record)
+static void show_paths(const struct searched *searched, const struct config_record *record)
 {
 	char path[PATH_MAX];
-	size_t hidden;
 
 	for (size_t i = 0; i < record->executable.count; i++) {
-		struct path_sought sought = { .path = record->executable.word[i] };
-		const char *real;
+		const char *given = record->executable.word[i], *real;
 
-		if (strpbrk(sought.path, "*?[\\"))
+		if (strpbrk(given, "*?[\\"))
 			continue;
-		real = realpath(sought.path, path);
-		if (real ? !strcmp(real, sought.path) : errno != ENOENT && errno != ENOTDIR)
-			continue;
-		if (!find_processes(config, compare_path, &sought, &hidden) || sought.is_found)
+		real = realpath(given, path);
+		if ((real ? !strcmp(real, given) : errno != ENOENT && errno != ENOTDIR) ||
+		    is_executed(searched, given))
 			continue;
 		out_str(&out_stdout, "  executable ");
-		text_safe(&out_stdout, sought.path, strlen(sought.path));
+		text_safe(&out_stdout, given, strlen(given));
 		if (real) {
 			out_str(&out_stdout, ": here this program has the path ");
 			text_safe(&out_stdout, real, strlen(real));
@@ -150,14 +153,38 @@ static void show_paths(const struct config *config, const struct config_record *
 }
 
 /*
- * The function searches /proc for each section, so that it can print the processes of a section
- * below the line of that section. It creates no folder and no stream.
+ * Prints a section with its processes. A process belongs to the first section that names it. If the
+ * search has failed, "searched" is NULL.
  */
+static void show_record(const struct config *config, const struct config_record *record,
+			const struct searched *searched)
+{
+	size_t processes = 0;
+
+	out_printf(&out_stdout, "record %s: %zu byte%s for each process, inject %s", record->name,
+		   record->size, text_plural(record->size), record->injects ? "yes" : "no");
+	if (config_budget(config, record) > 0)
+		out_printf(&out_stdout, ", budget %.3g%%", 100 * config_budget(config, record));
+	out_char(&out_stdout, '\n');
+	if (searched)
+		show_paths(searched, record);
+	show_triggers(config, record);
+	for (size_t i = 0; searched && i < searched->count; i++)
+		if (searched->seen[i].record == record) {
+			show_process(&searched->seen[i]);
+			processes++;
+		}
+	if (searched && !processes)
+		out_str(&out_stdout, "  no process now\n");
+}
+
+/* The function searches /proc once. It creates no folder and no stream. */
 int agent_check(const char *path)
 {
 	struct config *config = config_read(path);
-	int status = TOOL_OK;
+	struct searched searched = { .count = 0 };
 	size_t hidden;
+	bool good;
 
 	if (!config)
 		return TOOL_FAILURE;
@@ -165,23 +192,15 @@ int agent_check(const char *path)
 	text_safe(&out_stdout, path, strlen(path));
 	out_printf(&out_stdout, ": valid: %zu section%s [record], %zu [trigger]\n", config->records,
 		   text_plural(config->records), config->triggers);
-	for (size_t i = 0; i < config->records; i++) {
-		struct shown shown = { .record = config->record[i] };
-
-		out_printf(&out_stdout, "record %s: %zu byte%s for each process, inject %s",
-			   shown.record->name, shown.record->size,
-			   text_plural(shown.record->size), shown.record->injects ? "yes" : "no");
-		if (config_budget(config, shown.record) > 0)
-			out_printf(&out_stdout, ", budget %.3g%%",
-				   100 * config_budget(config, shown.record));
-		out_char(&out_stdout, '\n');
-		show_paths(config, shown.record);
-		show_triggers(config, shown.record);
-		if (!find_processes(config, show_process, &shown, &hidden))
-			status = TOOL_FAILURE;
-		else if (!shown.processes)
-			out_str(&out_stdout, "  no process now\n");
-	}
+	good = find_processes(config, keep_process, &searched, &hidden);
+	if (searched.failed)
+		say("%s", strerror(ENOMEM));
+	good = good && !searched.failed;
+	for (size_t i = 0; i < config->records; i++)
+		show_record(config, config->record[i], good ? &searched : NULL);
+	for (size_t i = 0; i < searched.count; i++)
+		free(searched.seen[i].executable);
+	free(searched.seen);
 	config_drop(config);
-	return status;
+	return good ? TOOL_OK : TOOL_FAILURE;
 }

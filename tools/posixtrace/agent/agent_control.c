@@ -376,7 +376,7 @@ static void print_answer(int status, char *text)
 
 int agent_control_request(const char *path, const char *request)
 {
-	struct config *config = config_read(path);
+	struct config *config = config_read_client(path);
 	struct bytes text = { .at = NULL };
 	int fd, status = TOOL_FAILURE;
 

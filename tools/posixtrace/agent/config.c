@@ -402,7 +402,7 @@ static void check_sections(struct config_place *place)
  * command line. Sections are checked after the last line, because a trigger may name a section that
  * is behind it.
  */
-struct config *config_read(const char *path)
+static struct config *read_config(const char *path, bool is_client)
 {
 	struct config_place place = { .line = 0 };
 	bool in_section = false;
@@ -443,8 +443,18 @@ struct config *config_read(const char *path)
 	}
 	free(text);
 	check_sections(&place);
-	if (!place.failed)
+	if (!place.failed || (is_client && place.config->folder))
 		return place.config;
 	config_drop(place.config);
 	return NULL;
+}
+
+struct config *config_read(const char *path)
+{
+	return read_config(path, false);
+}
+
+struct config *config_read_client(const char *path)
+{
+	return read_config(path, true);
 }
