@@ -5,12 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/proto.h"
 #include "base/vec.h"
 
-void bytes_add(struct bytes *bytes, const void *more, size_t len)
+void bytes_add_past(struct bytes *bytes, const void *more, size_t len)
 {
 	if (!len || bytes->failed)
 		return;

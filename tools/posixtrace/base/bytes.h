@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct bytes {
 	char *at;
@@ -23,12 +24,26 @@ struct bytes {
  * These functions append bytes. If memory is lacking, they set "failed" and append nothing.
  * bytes_printf() does the same if the text has more than 1023 bytes.
  */
-void bytes_add(struct bytes *bytes, const void *more, size_t len);
+static inline void bytes_add(struct bytes *bytes, const void *more, size_t len);
 void bytes_str(struct bytes *bytes, const char *text);
 void bytes_printf(struct bytes *bytes, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Appends an integer in one to ten bytes: seven bits a byte, the lowest bits first (LEB128). */
 void bytes_varint(struct bytes *bytes, uint64_t value);
+
+/* Appends bytes for which there is no room, or none. Only bytes_add() calls it. */
+void bytes_add_past(struct bytes *bytes, const void *more, size_t len);
+
+/* Inlined, because ship appends dozens of numbers for each event. */
+static inline void bytes_add(struct bytes *bytes, const void *more, size_t len)
+{
+	if (__builtin_expect(!len || len > bytes->room - bytes->used || bytes->failed, 0)) {
+		bytes_add_past(bytes, more, len);
+		return;
+	}
+	memcpy(bytes->at + bytes->used, more, len);
+	bytes->used += len;
+}
 
 /*
  * Reads an integer in the form of bytes_varint() and returns the end. The function checks nothing,

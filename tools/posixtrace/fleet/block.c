@@ -67,37 +67,8 @@ void block_clear(struct block *block)
 	block->rows = 0;
 }
 
-/*
- * Appends a number. The function copies the bytes of the number as they are, because the format is
- * little endian, like x86-64 and arm64.
- */
-static void add_number(struct block *block, unsigned column, const void *value, size_t size)
-{
-	if (column < block->columns)
-		bytes_add(&block->column[column].values, value, size);
-}
-
-void block_u8(struct block *block, unsigned column, uint8_t value)
-{
-	add_number(block, column, &value, sizeof(value));
-}
-
-void block_u16(struct block *block, unsigned column, uint16_t value)
-{
-	add_number(block, column, &value, sizeof(value));
-}
-
-void block_u32(struct block *block, unsigned column, uint32_t value)
-{
-	add_number(block, column, &value, sizeof(value));
-}
-
-void block_u64(struct block *block, unsigned column, uint64_t value)
-{
-	add_number(block, column, &value, sizeof(value));
-}
-
-void block_text(struct block *block, unsigned column, const void *text, size_t len)
+/* Only block_text() calls it. */
+void block_long_text(struct block *block, unsigned column, const void *text, size_t len)
 {
 	if (column < block->columns)
 		add_string(&block->column[column].values, text, len);
@@ -109,22 +80,6 @@ void block_null(struct block *block, unsigned column, bool is_null)
 
 	if (column < block->columns)
 		bytes_add(&block->column[column].nulls, &value, 1);
-}
-
-void block_array(struct block *block, unsigned column, unsigned elements)
-{
-	struct block_column *to;
-
-	if (column >= block->columns)
-		return;
-	to = &block->column[column];
-	to->elements += elements;
-	bytes_add(&to->ends, &to->elements, sizeof(to->elements));
-}
-
-void block_end_row(struct block *block)
-{
-	block->rows++;
 }
 
 size_t block_bytes(const struct block *block)

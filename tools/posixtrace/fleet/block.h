@@ -53,13 +53,48 @@ void block_clear(struct block *block);
 
 /*
  * These functions append a value to a column. The column's type must have the size of the value.
- * For block_text() it must be String.
+ * For block_text() it must be String. They copy the bytes of a number as they are, because the
+ * format is little endian, like x86-64 and arm64.
  */
-void block_u8(struct block *block, unsigned column, uint8_t value);
-void block_u16(struct block *block, unsigned column, uint16_t value);
-void block_u32(struct block *block, unsigned column, uint32_t value);
-void block_u64(struct block *block, unsigned column, uint64_t value);
-void block_text(struct block *block, unsigned column, const void *text, size_t len);
+static inline void block_u8(struct block *block, unsigned column, uint8_t value)
+{
+	if (column < block->columns)
+		bytes_add(&block->column[column].values, &value, sizeof(value));
+}
+
+static inline void block_u16(struct block *block, unsigned column, uint16_t value)
+{
+	if (column < block->columns)
+		bytes_add(&block->column[column].values, &value, sizeof(value));
+}
+
+static inline void block_u32(struct block *block, unsigned column, uint32_t value)
+{
+	if (column < block->columns)
+		bytes_add(&block->column[column].values, &value, sizeof(value));
+}
+
+static inline void block_u64(struct block *block, unsigned column, uint64_t value)
+{
+	if (column < block->columns)
+		bytes_add(&block->column[column].values, &value, sizeof(value));
+}
+
+void block_long_text(struct block *block, unsigned column, const void *text, size_t len);
+
+static inline void block_text(struct block *block, unsigned column, const void *text, size_t len)
+{
+	const uint8_t digit = (uint8_t)len;
+
+	/* The length is a varint. If it has one byte, this is the length itself. */
+	if (column >= block->columns || len > 127) {
+		block_long_text(block, column, text, len);
+		return;
+	}
+	bytes_add(&block->column[column].values, &digit, 1);
+	bytes_add(&block->column[column].values, text, len);
+}
+
 /*
  * Appends whether a value of a column Nullable(...) is NULL. The caller also appends the value
  * itself, even if it is NULL.
@@ -69,8 +104,20 @@ void block_null(struct block *block, unsigned column, bool is_null);
  * Ends an array of the column. The array consists of the values that were appended last. "elements"
  * is the number of these values.
  */
-void block_array(struct block *block, unsigned column, unsigned elements);
-void block_end_row(struct block *block);
+static inline void block_array(struct block *block, unsigned column, unsigned elements)
+{
+	struct block_column *to = &block->column[column];
+
+	if (column >= block->columns)
+		return;
+	to->elements += elements;
+	bytes_add(&to->ends, &to->elements, sizeof(to->elements));
+}
+
+static inline void block_end_row(struct block *block)
+{
+	block->rows++;
+}
 
 /* Returns the number of bytes of all values so far. */
 size_t block_bytes(const struct block *block);

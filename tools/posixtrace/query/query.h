@@ -47,6 +47,11 @@ struct query {
 	bool reads_stacks;            /* the statement reads the table of stacks */
 	/* scans ignore the conditions, so that a row has the same number in every scan */
 	bool plain;
+	/*
+	 * The table spans lacks a span for which single_is() is true (spans/single.h), if it is
+	 * the first one that its event ends. The rows keep their numbers.
+	 */
+	bool lacks_events;
 	bool weighted;                /* equal events are one row; see query_weighted.h */
 	/*
 	 * "counts": the statement has a function that counts rows. "strange": it has a function

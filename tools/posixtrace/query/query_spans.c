@@ -10,6 +10,7 @@
 #include "query/query_schema.h"
 #include "choose/function_names.h"
 #include "spans/pairing.h"
+#include "spans/single.h"
 
 struct table {
 	sqlite3_vtab base;
@@ -194,8 +195,8 @@ static int query_spans_next(sqlite3_vtab_cursor *base)
 
 	if (++cursor->at < cursor->rows)
 		return SQLITE_OK;
-	cursor->at = cursor->rows = 0;
-	while (!cursor->rows) {
+	while (cursor->at >= cursor->rows) {
+		cursor->at = cursor->rows = 0;
 		if (++cursor->ordinal % 65536 == 0 && query_interrupted)
 			return SQLITE_INTERRUPT;
 		if (posix_trace_getnext_np(cursor->trid, &event, &unavailable))
@@ -214,6 +215,8 @@ static int query_spans_next(sqlite3_vtab_cursor *base)
 		pairing_event(&cursor->pairing, cursor->type, &event, cursor->ordinal, true);
 		if (cursor->pairing.err)
 			return SQLITE_NOMEM;
+		cursor->at = cursor->query->lacks_events && cursor->rows &&
+			     single_is(&cursor->row[0].span);
 	}
 	return SQLITE_OK;
 }

@@ -129,11 +129,7 @@ static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *t
 {
 	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
-	/* Most fields have no names of values, so the call of the library is omitted for them. */
-	if (!value->field->value_names && value->field->type != POSIX_TRACE_TYPE_ERRNO_NP &&
-	    value->field->type != POSIX_TRACE_TYPE_SIGNAL_NP)
-		return false;
-	if (value->field->has_bits || value->field->type == POSIX_TRACE_TYPE_WAIT_NP ||
+	if (!sqlfield_has_names(value->field) ||
 	    !posix_trace_value_label_np(value, label, sizeof(label)))
 		return false;
 	scratch.used = 0;

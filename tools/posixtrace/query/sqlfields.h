@@ -50,6 +50,14 @@ struct sqlvalue {
 	size_t len;
 };
 
+/* Returns whether the value of a field can be a name in place of an integer: sqlvalue_of(). */
+static inline bool sqlfield_has_names(const struct posix_trace_field_np *field)
+{
+	return !field->has_bits && field->type != POSIX_TRACE_TYPE_WAIT_NP &&
+	       (field->value_names || field->type == POSIX_TRACE_TYPE_ERRNO_NP ||
+		field->type == POSIX_TRACE_TYPE_SIGNAL_NP);
+}
+
 /* Stores the value that a field has in an event with this data. */
 void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		 size_t len, struct sqlvalue *value);

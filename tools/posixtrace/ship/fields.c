@@ -14,24 +14,16 @@
 #include "base/say.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "log/integer.h"
 #include "query/query_columns.h"
 
-#define KINDS        (SQLVALUE_BLOB + 1)
 #define FIELDS_MOST  SQLFIELDS_MAX
 #define ANSWER_BYTES (1 << 20)
 #define KNOWN_NS     INT64_C(600000000000) /* how long no request is sent for known fields */
 
-/*
- * The facts about the fields of a type. For each field and each kind of value, the struct has the
- * key, and whether such a value has occurred. The struct is made at the first event of the type.
- */
-struct type_fields {
-	uint64_t key[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
-	bool seen[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
-};
-
 struct ship_fields {
-	struct type_fields **by_id;
+	/* the plans of each type, an element for each field; NULL: no event has occurred */
+	struct field_plan **by_id;
 	size_t ids;
 	struct fleet_field *field;   /* the fields that schemas have or that have occurred */
 	size_t count;
@@ -102,38 +94,47 @@ struct ship_fields *fields_new(const struct logfile *log)
 	return fields;
 }
 
-/* Returns the keys of a type, or NULL if memory is lacking. */
-static struct type_fields *fields_of_type(struct ship_fields *fields, const struct log_type *type)
+/* Returns how the values of a field are made. */
+static enum field_values values_of(const struct posix_trace_field_np *field)
 {
-	struct type_fields *made, **by_id;
+	if (!integer_is(field) || field->is_array || field->offset > UINT32_MAX)
+		return VALUES_ANY;
+	if (sqlfield_has_names(field))
+		return field->value_names ? VALUES_ANY : VALUES_ZERO;
+	return field->type == POSIX_TRACE_TYPE_U64_NP || field->type == POSIX_TRACE_TYPE_NS_NP
+		       ? VALUES_POSITIVE
+		       : VALUES_INTEGERS;
+}
+
+static void make_plan(const struct posix_trace_field_np *field, struct field_plan *plan)
+{
+	plan->values = values_of(field);
+	plan->offset = (uint32_t)field->offset;
+	plan->size = (uint8_t)field->size;
+	plan->is_signed = field->form == POSIX_TRACE_FORM_SIGNED_NP;
+	for (unsigned kind = SQLVALUE_INTEGER; kind < FIELD_KINDS; kind++)
+		plan->key[kind] = fleet_key(field->name, (enum sqlvalue_kind)kind);
+}
+
+struct field_plan *fields_of_type(struct ship_fields *fields, const struct log_type *type)
+{
+	const struct posix_trace_schema_np *schema = type->schema;
+	struct field_plan *plan;
 
 	if (type->id < fields->ids && fields->by_id[type->id])
 		return fields->by_id[type->id];
 	if (!vec_reach(&fields->by_id, &fields->ids, type->id))
 		return NULL;
-	by_id = fields->by_id;
-	made = calloc(1, sizeof(*made));
-	for (unsigned i = 0; made && i < type->schema->fields; i++)
-		for (unsigned kind = SQLVALUE_INTEGER; kind < KINDS; kind++)
-			made->key[i][kind] = fleet_key(type->schema->field[i].name,
-						       (enum sqlvalue_kind)kind);
-	by_id[type->id] = made;
-	return made;
+	plan = calloc(schema->fields + 1, sizeof(*plan));
+	for (unsigned i = 0; plan && i < schema->fields; i++)
+		make_plan(&schema->field[i], &plan[i]);
+	fields->by_id[type->id] = plan;
+	return plan;
 }
 
-uint64_t fields_note(struct ship_fields *fields, const struct log_type *type, unsigned field,
-		     enum sqlvalue_kind kind)
+void fields_note(struct ship_fields *fields, const char *name, enum sqlvalue_kind kind)
 {
-	struct type_fields *of = fields_of_type(fields, type);
-
-	if (!of)
-		return fleet_key(type->schema->field[field].name, kind);
-	if (!of->seen[field][kind]) {
-		of->seen[field][kind] = true;
-		fields->is_new |= add_kind(&fields->field, &fields->count,
-					   type->schema->field[field].name, kind);
-	}
-	return of->key[field][kind];
+	fields->is_new |= add_kind(&fields->field, &fields->count, name, kind);
 }
 
 /* ------------------------------------------------------------------ the database's list */
@@ -161,7 +162,7 @@ static void read_list(struct listed *list, const struct bytes *answer)
 	uint8_t kind;
 
 	while (server_get_text(answer, &at, &text, &len) && server_get_u8(answer, &at, &kind)) {
-		if (!is_field_name(text, len) || kind >= KINDS)
+		if (!is_field_name(text, len) || kind >= FIELD_KINDS)
 			continue;
 		memcpy(name, text, len);
 		name[len] = '\0';
@@ -209,7 +210,7 @@ static size_t put_missing(const struct ship_fields *fields, const struct listed 
 		for (size_t j = 0; j < list->count; j++)
 			if (!strcmp(list->field[j].name, field->name))
 				has = list->field[j].kinds;
-		for (unsigned kind = SQLVALUE_NULL; kind < KINDS; kind++)
+		for (unsigned kind = SQLVALUE_NULL; kind < FIELD_KINDS; kind++)
 			if (field->kinds & ~has & 1u << kind)
 				bytes_printf(sql, "%s('%s', %u)", missing++ ? ", " : "",
 					     field->name, kind);

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "log/fields.h"
+#include "log/integer.h"
 #include "symbols/symbols.h"
 
 /*
@@ -53,8 +54,9 @@ static uint64_t place_of(struct shipment *shipment, const struct posix_trace_eve
 }
 
 /* Adds an element to the arrays. If it is no text, "text" is NULL. Returns 1. */
-static unsigned put_element(struct shipment *shipment, const struct posix_trace_event_np *event,
-			    uint64_t key, uint64_t number, const char *text, size_t len)
+static inline unsigned put_element(struct shipment *shipment,
+				   const struct posix_trace_event_np *event, uint64_t key,
+				   uint64_t number, const char *text, size_t len)
 {
 	struct block *block = &shipment->block;
 
@@ -143,6 +145,50 @@ static unsigned put_labels(struct shipment *shipment, const struct log_type *typ
 }
 
 /*
+ * Stores the value of a field and returns true if it is an integer by the plan of the field.
+ */
+static inline bool plain_value(const struct field_plan *plan,
+			       const struct posix_trace_event_np *event, uint64_t *number)
+{
+	if (plan->values == VALUES_ANY || event->data_len < plan->size ||
+	    event->data_len - plan->size < plan->offset)
+		return false;
+	*number = integer_load((const uint8_t *)event->data + plan->offset, plan->size,
+			       plan->is_signed);
+	return plan->values == VALUES_INTEGERS ||
+	       (plan->values == VALUES_POSITIVE ? *number <= INT64_MAX : !*number);
+}
+
+/* Adds the value of a field, and returns the number of new elements: 0 if it has no value. */
+static unsigned put_field(struct shipment *shipment, const struct log_type *type, unsigned i,
+			  struct field_plan *plan, const struct posix_trace_event_np *event)
+{
+	struct sqlvalue value = { .kind = SQLVALUE_INTEGER };
+	const char *text = NULL;
+	size_t len = 0;
+	uint64_t number;
+
+	if (!plain_value(plan, event, &number)) {
+		sqlvalue_of(type->schema, i, event->data, event->data_len, &value);
+		number = (uint64_t)value.integer;
+		if (value.kind == SQLVALUE_NULL)
+			return 0;
+		if (value.kind == SQLVALUE_REAL)
+			memcpy(&number, &value.real, sizeof(number));
+		if (value.kind == SQLVALUE_TEXT || value.kind == SQLVALUE_BLOB) {
+			text = value.bytes;
+			len = value.len;
+			number = 0;
+		}
+	}
+	if (!plan->seen[value.kind]) {
+		plan->seen[value.kind] = true;
+		fields_note(shipment->fields, type->schema->field[i].name, value.kind);
+	}
+	return put_element(shipment, event, plan->key[value.kind], number, text, len);
+}
+
+/*
  * Adds the fields of the event, and ends the arrays, which have "count" elements already. The
  * number of a real is its 64 bits as an integer. If the data is too short for a field, the field is
  * omitted.
@@ -151,25 +197,12 @@ static void put_fields(struct shipment *shipment, const struct log_type *type,
 		       const struct posix_trace_event_np *event, unsigned count)
 {
 	struct block *block = &shipment->block;
-	unsigned fields = type->schema ? type->schema->fields : 0;
+	const unsigned fields = type->schema ? type->schema->fields : 0;
+	struct field_plan *plan = fields ? fields_of_type(shipment->fields, type) : NULL;
 
-	for (unsigned i = 0; i < fields; i++) {
-		struct sqlvalue value;
-		uint64_t number = 0;
-		bool is_text;
-
-		sqlvalue_of(type->schema, i, event->data, event->data_len, &value);
-		if (value.kind == SQLVALUE_NULL)
-			continue;
-		is_text = value.kind == SQLVALUE_TEXT || value.kind == SQLVALUE_BLOB;
-		if (value.kind == SQLVALUE_REAL)
-			memcpy(&number, &value.real, sizeof(number));
-		else if (!is_text)
-			number = (uint64_t)value.integer;
-		count += put_element(shipment, event,
-				     fields_note(shipment->fields, type, i, value.kind), number,
-				     is_text ? value.bytes : NULL, is_text ? value.len : 0);
-	}
+	block->failed |= fields && !plan;
+	for (unsigned i = 0; plan && i < fields; i++)
+		count += put_field(shipment, type, i, &plan[i], event);
 	block_array(block, FLEET_KEYS, count);
 	block_array(block, FLEET_NUMBERS, count);
 	if (shipment->layout == FLEET_LEAN)

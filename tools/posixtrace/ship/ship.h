@@ -288,6 +288,7 @@ struct shipment {
 	struct pairing pairing; /* finds the same spans as the table spans of query */
 	bool has_pairing;
 	unsigned spans;         /* that the present event ends */
+	bool has_other_spans;   /* the events so far have spans that row_took does not have */
 	uint64_t took;          /* its row_took: fleet.h */
 	uint64_t block_took;    /* fleet_took() of the events in the block */
 	bool is_void;           /* the events were voided and must be sent again */
@@ -446,15 +447,38 @@ void rows_columns(struct block *block, enum fleet_layout layout);
 void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq, uint64_t took);
 
+#define FIELD_KINDS (SQLVALUE_BLOB + 1)
+
 /*
- * The fields that schemas have or that have occurred in events. fields_note() returns the key for a
- * field's value of this kind, and notes that such a value has occurred. fields_register() adds all
- * these fields to the database, and makes the view "events", which has them as columns.
+ * How the values of a field are made. Most are integers at a constant place in the data, so
+ * rows_event() needs no call for them. For all other values it calls sqlvalue_of().
+ */
+enum field_values {
+	VALUES_ANY,
+	VALUES_INTEGERS, /* each value is an integer */
+	VALUES_POSITIVE, /* each value up to INT64_MAX is an integer */
+	VALUES_ZERO      /* the value 0 is an integer; other values may have names */
+};
+
+struct field_plan {
+	enum field_values values;
+	uint32_t offset;
+	uint8_t size;
+	bool is_signed;
+	bool seen[FIELD_KINDS];    /* a value of this kind has occurred */
+	uint64_t key[FIELD_KINDS]; /* fleet_key() of the field's values of this kind */
+};
+
+/*
+ * The fields that schemas have or that have occurred in events. fields_of_type() returns the plans of
+ * all fields of a type with a schema, or NULL if memory is lacking. fields_note() must be called
+ * when a value of this kind occurs first in a field. fields_register() adds all these fields to the
+ * database, and makes the view "events", which has them as columns.
  */
 struct ship_fields *fields_new(const struct logfile *log);
 void fields_free(struct ship_fields *fields);
-uint64_t fields_note(struct ship_fields *fields, const struct log_type *type, unsigned field,
-		     enum sqlvalue_kind kind);
+struct field_plan *fields_of_type(struct ship_fields *fields, const struct log_type *type);
+void fields_note(struct ship_fields *fields, const char *name, enum sqlvalue_kind kind);
 bool fields_register(struct ship_fields *fields, struct link *link);
 
 /* Sends the summary if the log has changed since the previous summary. Returns false on failure. */

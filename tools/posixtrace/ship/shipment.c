@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "base/tool.h"
 #include "choose/function_names.h"
+#include "spans/single.h"
 
 #define BATCH_BYTES (32u << 20)
 #define DAY_NS      INT64_C(86400000000000)
@@ -504,13 +505,12 @@ enum state_result shipment_start(struct shipment *shipment)
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct shipment *shipment = arg;
-	int64_t time_ns;
 
 	(void)end;
-	if (!shipment->spans++ && span->series->kind == SERIES_EVENT && !span->has_cpu &&
-	    !__builtin_sub_overflow(span->end_ns, span->begin_ns, &time_ns) &&
-	    time_ns == span_signed_ns(span))
-		shipment->took = (uint64_t)time_ns + 1;
+	if (!shipment->spans++ && single_is(span))
+		shipment->took = (uint64_t)span_signed_ns(span) + 1;
+	else
+		shipment->has_other_spans = true;
 }
 
 /* Prepares to find the spans, as the table spans of query does. Returns false after an error. */

@@ -26,6 +26,7 @@ static sqlite3 *open_tables(struct shipment *shipment)
 	int err;
 
 	shipment->query.events = 0;
+	shipment->query.lacks_events = shipment_layout(shipment) == FLEET_LEAN;
 	err = query_tables_open(":memory:", &shipment->query, &db);
 	if (!err)
 		return db;
@@ -136,30 +137,23 @@ static bool send_rows(struct shipment *shipment, struct receiver *to, bool *is_v
 }
 
 /*
- * Returns the statement that reads the rows of a table, and their numbers if is_numbered becomes
- * true. The condition is true for the spans that are not events with a duration: take_span() of
- * shipment.c has it for the others. If a difference is too large for an integer, it is a real
- * number in SQLite and equals no duration.
+ * Returns whether the log has no row for the table. The table spans is not read then, because that
+ * reads the whole log again. take_span() of shipment.c has seen the spans of the shipped events.
  */
-static char *table_sql(const struct shipment *shipment, const struct query_schema *schema,
-		       bool *is_numbered)
+static bool is_known_empty(const struct shipment *shipment, const struct query_schema *schema)
 {
-	*is_numbered = schema == &query_schema[QUERY_SPANS] &&
-		       shipment_layout(shipment) == FLEET_LEAN;
-	if (!*is_numbered)
-		return sqlite3_mprintf("SELECT * FROM %s", schema->name);
-	return sqlite3_mprintf("SELECT *, rowid FROM spans WHERE NOT (kind = %Q AND "
-			       "cpu IS NULL AND \"end\" - \"begin\" = duration AND "
-			       "rowid %% %d = 0)", pairing_kind_name(SERIES_EVENT),
-			       QUERY_SPANS_OF_EVENT);
+	return schema == &query_schema[QUERY_SPANS] && shipment->has_pairing &&
+	       !shipment->has_other_spans;
 }
 
 /* Adds all rows of a table, which one statement reads, and sends full blocks. */
 static bool add_table(struct shipment *shipment, sqlite3 *db, const struct query_schema *schema,
 		      struct receiver *to, bool *is_void)
 {
-	bool is_numbered;
-	char *sql = table_sql(shipment, schema, &is_numbered);
+	const bool is_numbered = schema == &query_schema[QUERY_SPANS] &&
+				 shipment_layout(shipment) == FLEET_LEAN;
+	char *sql = sqlite3_mprintf("SELECT *%s FROM %s", is_numbered ? ", rowid" : "",
+				    schema->name);
 	struct block *block = &to->block;
 	sqlite3_stmt *row = NULL;
 	uint64_t seq = 0;
@@ -213,7 +207,7 @@ static bool send_shared_tables(struct shipment *shipment, sqlite3 *db, bool *is_
 		block_column(&to.block, column->name, column->type);
 	}
 	for (int i = 0; good && i < QUERY_TABLES; i++)
-		if (fleet_is_shared(i, layout))
+		if (fleet_is_shared(i, layout) && !is_known_empty(shipment, &query_schema[i]))
 			good = add_table(shipment, db, &query_schema[i], &to, is_void);
 	good = good && send_rows(shipment, &to, is_void);
 	block_free(&to.block);
