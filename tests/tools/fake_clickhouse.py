@@ -61,6 +61,9 @@ summary_rows exists, if other_rows exists, if events_rows exists, and if it has 
 read summary_rows, how many have the column row_nulls, and 3 if both tables have the present layout. This is 0 if
 there are numbers behind those of the views per minute; FAKE_LEAN replaces it.
 
+If the file RESULT.stop has a number and "before" or "after", so many requests later it gives no answer until
+the client has gone. It has executed the request, if the word is "after". Then RESULT.stopped exists.
+
 If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
 then the file. The file RESULT.remake has the same effect as the fault remade.
 
@@ -85,11 +88,12 @@ RESULT.select, if there is one, has a table and a fault that meets each SELECT o
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
-"account" has the sums of the ledger's terms, the stored events, and the number of types whose account
-is not even.
+"described" has the number of events that were sent with a schema. A line "account" has the sums of
+the ledger's terms, the stored events, and the number of types whose account is not even.
 """
 import collections
 import http.server
+import io
 import itertools
 import os
 import re
@@ -107,10 +111,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fake_server  # noqa: E402
 
 result, faults = sys.argv[1], sys.argv[2:]
-events, ledger = [], []
+# events has the number of rows of each log, attempt, type and thread.
+events, ledger = collections.Counter(), []
 tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down, is_gone = [], [], [], []
-took_of, is_lean = {}, []  # row_took of (source, number, attempt); not empty if events have it
+# By (source, number, attempt): twice row_took, plus 1 if the schema of the event was known; and whether
+# events have row_took, as an element.
+shown_of, is_lean = {}, []
 lock = threading.Lock()
 marks = itertools.count(1000)
 SHARED = "row_table", "row_nulls", "row_missing", "row_integers", "row_strings"
@@ -143,6 +150,9 @@ REFUSALS = {
 GHOSTS = b"{replica}", b"{replica}_2"
 database = sqlite3.connect(":memory:", check_same_thread=False)
 kinds = {}  # by table: the kinds of its columns
+results = {}  # what write_result() has computed, until rows are deleted
+unread = []  # the blocks that the database lacks: each has a table and its columns
+FACTS = "function", "file", "module", "labels", "message"  # in the order of their keys
 
 
 def varint(data, at):
@@ -162,11 +172,27 @@ def text(data, at):
     return data[at:at + length], at + length
 
 
+# The numbers of a column are read at once: the size of each, and the letter of struct.
 SIZES = {"Date": 2, "UInt8": 1, "UInt32": 4, "Int32": 4, "UInt64": 8, "Int64": 8}
+LETTERS = {"Date": "H", "UInt8": "B", "UInt32": "I", "Int32": "i", "UInt64": "Q", "Int64": "q"}
+
+
+def texts(data, at, rows):
+    """The texts of a column. Nearly all lengths have one byte."""
+    found = []
+    for _ in range(rows):
+        length = data[at]
+        at += 1
+        if length & 128:
+            length, at = varint(data, at - 1)
+        found.append(data[at:at + length])
+        at += length
+    assert at <= len(data), "a text behind the end"
+    return found, at
 
 
 def values(data, at, kind, rows):
-    """The values of a column: numbers as bytes. Each byte of the block is accounted for."""
+    """The values of a column. Each byte of the block is accounted for."""
     if kind.startswith("Array("):
         ends = struct.unpack_from("<%dQ" % rows, data, at)
         all_values, at = values(data, at + 8 * rows, kind[6:-1], ends[-1] if rows else 0)
@@ -177,16 +203,9 @@ def values(data, at, kind, rows):
         assert len(nulls) == rows and set(nulls) <= {0, 1}
         found, at = values(data, at + rows, kind[9:-1], rows)
         return [None if n else v for n, v in zip(nulls, found)], at
-    found = []
-    for _ in range(rows):
-        if kind == "String":
-            value, at = text(data, at)
-        else:
-            value = data[at:at + SIZES[kind]]
-            assert len(value) == SIZES[kind]
-            at += SIZES[kind]
-        found.append(value)
-    return found, at
+    if kind == "String":
+        return texts(data, at, rows)
+    return list(struct.unpack_from("<%d%s" % (rows, LETTERS[kind]), data, at)), at + SIZES[kind] * rows
 
 
 def block(data):
@@ -204,75 +223,76 @@ def block(data):
 
 
 def keep(table, columns, kinds_of):
-    """Adds the rows to the table of SQLite: integers with a sign, and blobs."""
-    names = [name for name in columns if not kinds_of[name].startswith("Array(")]
-    if table not in kinds:
-        kinds[table] = kinds_of
-        database.execute("CREATE TABLE %s (%s)" % (table, ", ".join("`%s`" % n for n in names)))
+    """Adds the rows to the table, which SQLite gets when a statement reads it."""
+    if "row_marks" in columns:
+        kinds_of.update({"row_" + fact: "String" for fact in FACTS}, row_level="UInt8", row_flags="UInt8",
+                        row_line="UInt32")
+    assert kinds.setdefault(table, kinds_of) == kinds_of, "other columns than in the last INSERT"
+    unread.append((table, columns))
 
-    def cell(name, value):
-        is_text = "String" in kinds_of[name]
-        return value if value is None or is_text else int.from_bytes(
-            value, "little", signed=kinds_of[name].lstrip("Nulable(").startswith("I") or len(value) == 8)
-    database.executemany(
-        "INSERT INTO %s (%s) VALUES (%s)" % (table, ", ".join("`%s`" % n for n in names),
-                                             ", ".join("?" * len(names))),
-        zip(*([cell(name, value) for value in columns[name]] for name in names)))
+
+def with_sign(value):
+    return value - 2 ** 64 if value is not None and value >= 2 ** 63 else value
+
+
+def read_blocks():
+    """Adds the rows that SQLite lacks: integers with a sign, and blobs."""
+    for table, columns in unread:
+        if "row_marks" in columns:
+            add_aliases(columns)
+        names = [name for name, kind in kinds[table].items() if not kind.startswith("Array(")]
+        database.execute("CREATE TABLE IF NOT EXISTS %s (%s)" % (table, ", ".join("`%s`" % n for n in names)))
+        database.executemany(
+            "INSERT INTO %s (%s) VALUES (%s)" % (table, ", ".join("`%s`" % n for n in names),
+                                                 ", ".join("?" * len(names))),
+            zip(*(columns[n] if "String" in kinds[table][n] else map(with_sign, columns[n]) for n in names)))
+    unread.clear()
 
 
 def store(table, data):
     columns, rows, kinds_of = block(data)
     if table not in ("summary_rows", "other_rows"):
-        if "row_text" in columns:
-            place_texts(columns, kinds_of)
-        if "row_marks" in columns:
-            add_aliases(columns, rows, kinds_of)
         if "row_took" in columns:
             store_event_spans(columns)
         store_rows(table, columns, rows, kinds_of)
         return
     if table == "other_rows":
         assert columns["row_table"] == sorted(columns["row_table"]), "the server must sort the rows"
-        columns["row_table"] = [list(SMALL)[number(value) % 100].encode() for value in columns["row_table"]]
+        columns["row_table"] = [list(SMALL)[value % 100].encode() for value in columns["row_table"]]
     for name in dict.fromkeys(columns["row_table"]):
         chosen = [i for i in range(rows) if columns["row_table"][i] == name]
         store_rows(name.decode() + "_rows", *small_rows(name.decode(), columns, chosen))
 
 
-def place_texts(columns, kinds_of):
-    """The array of texts. A number that is no place of a text may give any text, but no error."""
-    columns["row_texts"] = []
-    for numbers, data, more in zip(columns["row_numbers"], columns["row_data"], columns.pop("row_text")):
-        places = [(number(value) >> 32, number(value) & 0xffffffff) for value in numbers]
-        columns["row_texts"].append([(data + more)[at:at + length] for at, length in places])
-    kinds_of["row_texts"] = "Array(String)"
-    del kinds_of["row_text"]
-
-
 def store_event_spans(columns):
     """The spans that are one event each, in the order of all spans."""
     is_lean.append(True)
-    for row in zip(*(columns[name] for name in ("row_source", "row_seq", "row_attempt", "row_took"))):
-        source, seq, attempt, took = map(number, row)
+    for source, seq, attempt, took, marks, keys in zip(*(columns[name] for name in (
+            "row_source", "row_seq", "row_attempt", "row_took", "row_marks", "row_keys"))):
+        shown_of[source, seq, attempt] = 2 * took + (marks >= 4 or 5 in keys or max(keys, default=0) > 6)
         if took:
-            took_of[source, seq, attempt] = took
             tables.setdefault("spans_rows", []).append((source, 64 * seq, attempt))
 
 
-def add_aliases(columns, rows, kinds_of):
+def text_at(columns, row, element):
+    """A text of the arrays. A number that is no place of a text may give any text, but no error."""
+    if "row_texts" in columns:
+        return columns["row_texts"][row][element]
+    at, length = columns["row_numbers"][row][element] >> 32, columns["row_numbers"][row][element] & 0xffffffff
+    return (columns["row_data"][row] + columns["row_text"][row])[at:at + length]
+
+
+def add_aliases(columns):
     """The columns of events_rows that readers have and INSERTs have not."""
-    marks = [number(value) for value in columns["row_marks"]]
-    columns["row_level"] = [bytes([mark // 4]) for mark in marks]
-    columns["row_flags"] = [bytes([mark % 4]) for mark in marks]
-    kinds_of.update(row_level="UInt8", row_flags="UInt8", row_line="UInt32")
-    facts = [{number(key): i for i, key in enumerate(keys)} for keys in columns["row_keys"]]
-    for key, name in enumerate(("function", "file", "module", "labels", "message"), 1):
-        kinds_of["row_" + name] = "String"
-        columns["row_" + name] = [columns["row_texts"][i][facts[i][key]] if key in facts[i] else b""
-                                  for i in range(rows)]
+    rows = range(len(columns["row_marks"]))
+    columns["row_level"] = [mark // 4 for mark in columns["row_marks"]]
+    columns["row_flags"] = [mark % 4 for mark in columns["row_marks"]]
+    facts = [{key: i for i, key in enumerate(keys) if key < 16} for keys in columns["row_keys"]]
+    for key, fact in enumerate(FACTS, 1):
+        columns["row_" + fact] = [text_at(columns, i, facts[i][key]) if key in facts[i] else b"" for i in rows]
     line = 6 if "row_took" in columns else 2
-    columns["row_line"] = [columns["row_numbers"][i][facts[i][line]][:4] if line in facts[i] else bytes(4)
-                           for i in range(rows)]
+    columns["row_line"] = [columns["row_numbers"][i][facts[i][line]] & 0xffffffff if line in facts[i] else 0
+                           for i in rows]
 
 
 def small_rows(name, columns, chosen):
@@ -287,69 +307,72 @@ def small_rows(name, columns, chosen):
         place = at[array]
         at[array] += 1
         kinds_of[column] = "Nullable(String)" if array == "row_strings" else "Nullable(Int64)"
-        found[column] = [None if number(nulls[i]) >> bit & 1 else columns[array][i][place] for i in chosen]
+        found[column] = [None if nulls[i] >> bit & 1 else columns[array][i][place] for i in chosen]
     for array in at:
         assert all(len(columns[array][i]) == at[array] for i in chosen)
     return found, len(chosen), kinds_of
 
 
 def store_rows(table, columns, rows, kinds_of):
-    numbers = [[int.from_bytes(v, "little") for v in columns[name]]
-               for name in ("row_source", "row_seq", "row_attempt")]
-    tables.setdefault(table, []).extend(zip(*numbers))
+    tables.setdefault(table, []).extend(zip(*(columns[name] for name in ("row_source", "row_seq", "row_attempt"))))
     lengths = {len(columns[name]) for name in columns}
     assert lengths == {rows}
     keep(table, columns, kinds_of)
     if table == "events_rows":
-        wanted, to = ("row_source", "row_attempt", "row_name", "row_pid", "row_tid", "row_thread"), events
+        events.update(zip(*(columns[name] for name in (
+            "row_source", "row_attempt", "row_name", "row_pid", "row_tid", "row_thread"))))
     elif table == "ledger_rows":
-        wanted, to = ("row_host", "row_attempt", "pid", "name", "term", "count"), ledger
-    else:
-        return
-    to.extend(zip(*[columns[name] for name in wanted]))
-
-
-def number(value):
-    return int.from_bytes(value, "little")
+        ledger.extend(zip(*(columns[name] for name in ("row_attempt", "name", "term", "count"))))
 
 
 def account():
     """The account of the fleet: the sums, and the number of types whose account is not even."""
     totals, opened = {}, {}
-    for row in ledger:
-        term = row[4].decode()
-        if number(row[1]) not in voided and term != "reported":
-            count = number(row[5])
-            key = row[3]
+    for attempt, key, term, count in ledger:
+        term = term.decode()
+        if attempt not in voided and term != "reported":
             totals[term] = totals.get(term, 0) + count
             opened[key] = opened.get(key, 0) + (count if term == "called" else -count)
-    for row in events:
-        if number(row[1]) not in voided:
-            totals["stored"] = totals.get("stored", 0) + 1
-            opened[row[2]] = opened.get(row[2], 0) - 1
+    for (_, attempt, name, *_), count in events.items():
+        if attempt not in voided:
+            totals["stored"] = totals.get("stored", 0) + count
+            opened[name] = opened.get(name, 0) - count
     terms = " ".join("%s=%d" % (term.replace("lost: ", ""), totals[term]) for term in sorted(totals))
     return "account %s open=%d\n" % (terms, sum(map(bool, opened.values())))
 
 
+def table_line(table):
+    seqs = {}
+    for source, seq, attempt in tables[table]:
+        if attempt not in voided:
+            seqs.setdefault(source, []).append(seq)
+    if table == "spans_rows" and is_lean:
+        whole = all(len(found) == len(set(found)) for found in seqs.values())
+    else:
+        whole = all(sorted(found) == list(range(len(found))) for found in seqs.values())
+    return "%s %d %s\n" % (table, sum(map(len, seqs.values())), "whole" if whole else "BROKEN")
+
+
+def count_described():
+    return sum(n % 2 for (_, _, attempt), n in shown_of.items() if attempt not in voided)
+
+
+def if_changed(name, state, compute, *args):
+    """The last result of compute(), unless the state has changed. Most requests change no rows."""
+    if results.get(name, (None,))[0] != state:
+        results[name] = state, compute(*args)
+    return results[name][1]
+
+
 def write_result():
-    lines = []
-    for table in sorted(tables):
-        seqs = {}
-        for source, seq, attempt in tables[table]:
-            if attempt not in voided:
-                seqs.setdefault(source, []).append(seq)
-        if table == "spans_rows" and is_lean:
-            whole = all(len(found) == len(set(found)) for found in seqs.values())
-        else:
-            whole = all(sorted(found) == list(range(len(found))) for found in seqs.values())
-        lines.append("%s %d %s\n" % (table, sum(map(len, seqs.values())),
-                                     "whole" if whole else "BROKEN"))
+    lines = [if_changed(table, (len(tables[table]), len(voided)), table_line, table) for table in sorted(tables)]
     with open(result + ".new", "w", encoding="utf-8") as file:
         file.writelines(lines)
         file.write("statements %d\n" % len(statements))
         file.write("synchronized %d\n" % sum(s.startswith("SYSTEM SYNC") for s in statements))
         file.write("voided %d\n" % len(voided))
-        file.write(account())
+        file.write("described %d\n" % if_changed("described", (len(shown_of), len(voided)), count_described))
+        file.write(if_changed("account", (sum(events.values()), len(ledger), len(voided)), account))
         file.write("replicas %s\n" % " ".join(sorted(set(re.findall(r"'({replica}\w*)'", " ".join(statements))))))
         file.write("dropped %s\n" % " ".join(dropped))
         for sql in statements[-30:]:
@@ -439,6 +462,7 @@ def select_rows(sql):
     where = found[3].replace("(SELECT attempt FROM fleet.voided)", "(%s)" % voids)
     if table not in kinds:
         return [], fault
+    read_blocks()
     if fault == "typeless":
         where = ("name <> (SELECT min(name) FROM ledger_rows WHERE substr(term, 1, 5) = 'lost:' AND name <> '') AND " +
                  where)
@@ -538,16 +562,18 @@ def answer(sql):
                              for s, _, a in tables.get(name, []))
     found = re.match(r"SELECT row_name, toInt64\(row_pid\), .* WHERE row_source = (\d+) AND ", sql)
     if found:
-        groups = collections.Counter(row[2:] for row in events if number(row[0]) == int(found[1])
-                                     and number(row[1]) not in voided)
-        return b"".join(bytes([len(name)]) + name + struct.pack("<qq", number(pid), number(tid)) + thread +
-                        struct.pack("<Q", count) for (name, pid, tid, thread), count in groups.items())
+        groups = collections.Counter()
+        for (source, attempt, *group), count in events.items():
+            if source == int(found[1]) and attempt not in voided:
+                groups[tuple(group)] += count
+        return b"".join(bytes([len(name)]) + name + struct.pack("<qqqQ", pid, tid, thread, count)
+                        for (name, pid, tid, thread), count in groups.items())
     if sql.startswith("SELECT toUInt64(count()), toUInt64(max(row_seq) + 1), "):
         source = int(re.search(r"row_source = (\d+)", sql)[1])
         seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
-        took = sum(t * (2 * q + 1) for (s, q, a), t in took_of.items() if s == source and a not in voided)
+        shown = sum(n * (2 * q + 1) for (s, q, a), n in shown_of.items() if s == source and a not in voided)
         assert ("row_took" in sql) == bool(is_lean) or not seqs
-        return struct.pack("<QQQ", len(seqs), max(seqs, default=-1) + 1, took % 2 ** 64)
+        return struct.pack("<QQQ", len(seqs), max(seqs, default=-1) + 1, shown % 2 ** 64)
     rows, fault = select_rows(sql)
     if fault in ("fewer", "later", "none-of"):
         rows = rows[:-1] if fault == "fewer" else rows[1:] if fault == "later" else []
@@ -557,27 +583,46 @@ def answer(sql):
     return body[:-3] if fault == "short" else body
 
 
+def drop(table):
+    unread[:] = [of_table for of_table in unread if of_table[0] != table]
+    kinds.pop(table, None)
+    database.execute("DROP TABLE IF EXISTS " + table)
+
+
 def delete_events():
+    results.clear()
     events.clear()
-    took_of.clear()
+    shown_of.clear()
     attempts = {a for _, _, a in tables.pop("events_rows", [])}
     if "spans_rows" in tables:
         tables["spans_rows"] = [row for row in tables["spans_rows"] if row[2] not in attempts]
-    if kinds.pop("events_rows", None):
-        database.execute("DROP TABLE events_rows")
+    drop("events_rows")
 
 
 def delete_all():
-    for of_rows in events, ledger, tables, voided, fields, waiting:
+    for of_rows in events, ledger, tables, voided, fields, waiting, shown_of, results:
         of_rows.clear()
-    for name in kinds:
-        database.execute("DROP TABLE " + name)
-    kinds.clear()
+    for name in list(kinds):
+        drop(name)
 
 
 def remake():
     delete_all()
     fields.add(("tables %d" % next(marks), 0))
+
+
+def due_stop():
+    """The word of RESULT.stop, if this request is the one that gets no answer."""
+    if not os.path.exists(result + ".stop"):
+        return None
+    with open(result + ".stop", encoding="utf-8") as file:
+        left, word = file.read().split()
+    if left == "1":
+        os.unlink(result + ".stop")
+        return word
+    with open(result + ".stop", "w", encoding="utf-8") as file:
+        file.write("%d %s\n" % (int(left) - 1, word))
+    return None
 
 
 def meddle():
@@ -692,7 +737,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return False
         return True
 
+    def wait_for_end(self, name):
+        """The client closes its end when it waits no longer."""
+        open(result + name, "w", encoding="utf-8").close()
+        select.select([self.connection], [], [], 120)
+        self.close_connection = True
+
     def do_POST(self):
+        with lock:
+            stop = due_stop()
+        if stop == "before":
+            self.rfile.read(int(self.headers["Content-Length"]))
+        else:
+            if stop:
+                self.wfile = io.BytesIO()
+            self.serve()
+        if stop:
+            self.wait_for_end(".stopped")
+
+    def serve(self):
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         length = int(self.headers["Content-Length"])
         sql = query.get("query", [None])[0]
@@ -715,9 +778,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(500, b"the statement has no query_id\n")
             return
         if fault == "slow":
-            # The client closes its end when it waits no longer.
-            open(result + ".slow", "w", encoding="utf-8").close()
-            select.select([self.connection], [], [], 120)
+            self.wait_for_end(".slow")
         if table:
             time.sleep(float(os.environ.get("FAKE_LATE", "0")))
         with lock:

@@ -4,9 +4,9 @@
  *
  *	make_described append|loop PATH
  *	make_described minute PATH	one event with a field of this name
- *	make_described late PATH COMMAND
- *		three events of a type, which gets a schema with a duration after two of them;
- *		runs the command before, when the log has these two
+ *	make_described late|noted PATH COMMAND
+ *		three events of a type, which gets a schema with a duration (noted: with another
+ *		field) after two of them; runs the command before, when the log has these two
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +114,7 @@ static int write_minute(const char *path)
 	return 0;
 }
 
-static int write_late(const char *path, const char *command)
+static int write_late(const char *path, const char *command, const char *schema)
 {
 	const trace_event_id_t call = type_of("call", NULL);
 	const trace_id_t trid = create(path, POSIX_TRACE_APPEND);
@@ -131,7 +131,7 @@ static int write_late(const char *path, const char *command)
 	} while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
 	if (system(command))
 		return 1;
-	must(posix_trace_eventid_describe_np(call, "ns time"), "describe");
+	must(posix_trace_eventid_describe_np(call, schema), "describe");
 	posix_trace_event(call, &took_ns, sizeof(took_ns));
 	must(posix_trace_shutdown(trid), "shutdown");
 	return 0;
@@ -144,7 +144,9 @@ int main(int argc, char **argv)
 	trace_id_t trid;
 
 	if (argc == 4 && !strcmp(argv[1], "late"))
-		return write_late(argv[2], argv[3]);
+		return write_late(argv[2], argv[3], "ns time");
+	if (argc == 4 && !strcmp(argv[1], "noted"))
+		return write_late(argv[2], argv[3], "u64 n");
 	if (argc != 3)
 		return 2;
 	if (!strcmp(argv[1], "minute"))

@@ -194,26 +194,27 @@ for log in shared:described.log:summary_rows compact:mixed.ptl:other_rows; do
 	check "$log: removed tables, and views that remain" diff "$tmp/before" "$tmp/after"
 done
 
-# A type gets its schema after its first events were shipped: they are spans then. The position that knows
-# the first events is there or not.
-for state in kept lost; do
-	one=${url}_late_$state
+# A type gets its schema after its first events were shipped: they are spans then (late), or have fields
+# (noted). The position that knows the first events is there or not.
+for way in 'late kept' 'late lost' 'noted kept' 'noted lost'; do
+	kind=${way% *} state=$tmp/${way% *}_${way#* }
+	one=${url}_${way% *}_${way#* }
 	cat >"$tmp/first" <<-END
-		"$posixtrace" ship --state "$tmp/late_$state" --to "$one" "$tmp/late.log" >"$tmp/first.out" 2>&1
+		"$posixtrace" ship --state "$state" --to "$one" "$tmp/late.log" >"$tmp/first.out" 2>&1
 		test \$? = 3
 	END
-	check "$state: a log that is shipped when it has no schema" \
-		"${top_builddir:-..}/tests/tools/make_described" late "$tmp/late.log" "sh '$tmp/first'"
-	check "$state: its first events were shipped" has first.out ': [2-9] events shipped'
-	test $state = kept || rm -r "$tmp/late_$state"
-	run 0 ship --state "$tmp/late_$state" --to "$one" "$tmp/late.log"
+	check "$way: a log that is shipped when it has no schema" \
+		"${top_builddir:-..}/tests/tools/make_described" "$kind" "$tmp/late.log" "sh '$tmp/first'"
+	check "$way: its first events were shipped" has first.out ': [2-9] events shipped'
+	test "${way#* }" = kept || rm -r "$state"
+	run 0 ship --state "$state" --to "$one" "$tmp/late.log"
 	for table in events spans types ledger; do
 		"$posixtrace" query --csv "$tmp/late.log" "select * from $table" >"$tmp/of_log"
 		"$posixtrace" query --csv --at "$one" "select * from $table" >"$tmp/of_fleet" 2>&1
-		check "$state: a late schema: $table" diff "$tmp/of_log" "$tmp/of_fleet"
+		check "$way: a late schema: $table" diff "$tmp/of_log" "$tmp/of_fleet"
 	done
-	run 0 ship --state "$tmp/late_$state" --to "$one" "$tmp/late.log"
-	check "$state: a late schema: all are sent again only once" has out ': 0 events shipped'
+	run 0 ship --state "$state" --to "$one" "$tmp/late.log"
+	check "$way: a late schema: all are sent again only once" has out ': 0 events shipped'
 done
 
 # An older version of ship finds no summary that it could void before the server refuses its rows.

@@ -105,14 +105,16 @@ void fleet_lean_sql(const char *database, struct bytes *sql)
 void fleet_took_sql(enum fleet_layout layout, struct bytes *sql)
 {
 	if (layout == FLEET_LEAN)
-		bytes_str(sql, "sum(row_took * (row_seq * 2 + 1))");
+		bytes_printf(sql, "sum((row_took * 2 + (row_marks >= %d OR arrayExists(key -> "
+			     "key = %d OR key > %d, row_keys))) * (row_seq * 2 + 1))",
+			     FLEET_LEVEL_UNIT, FLEET_FACT_MESSAGE, FLEET_FACT_LINE);
 	else
 		bytes_str(sql, "toUInt64(0)");
 }
 
-uint64_t fleet_took(uint64_t seq, uint64_t took)
+uint64_t fleet_took(uint64_t seq, uint64_t took, bool is_described)
 {
-	return took * (seq * 2 + 1);
+	return (took * 2 + is_described) * (seq * 2 + 1);
 }
 
 bool fleet_has_column(const struct fleet_field *field)

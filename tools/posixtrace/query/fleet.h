@@ -26,8 +26,8 @@
  * span from the event. row_seq of spans_rows is the number of the event that ends the span, times
  * QUERY_SPANS_OF_EVENT, plus the number of the span among those that the event ends. So the spans
  * of both tables have one order, which is that of the table spans of query. A type may get its
- * schema after its first events were sent, so their row_took lacks spans that the pairing finds
- * now. Then ship voids the events and sends all of them again.
+ * schema after its first events were sent. Their row_took then lacks spans that the pairing finds
+ * now, and their rows lack fields. Then ship voids the events and sends all of them again.
  *
  * Layouts. A database keeps the tables that an older version has made. FLEET_COMPACT has a row of
  * other_rows for each span, and an array with a text for each field. FLEET_SHARED has a column
@@ -230,12 +230,13 @@ enum { FLEET_LEAN_EVENTS = 1, FLEET_LEAN_OTHER = 2 };
 void fleet_lean_sql(const char *database, struct bytes *sql);
 
 /*
- * The durations in row_took of a log have a sum, by which ship recognizes that it now finds other
- * spans than when it sent the events. fleet_took_sql() appends the expression of this sum, which is
- * 0 without FLEET_LEAN. fleet_took() returns what one event adds.
+ * The events of a log have a sum, by which ship recognizes that it now finds other spans in them than
+ * when it sent them, or that events had no schema then. fleet_took_sql() appends the expression of
+ * this sum, which is 0 without FLEET_LEAN. fleet_took() returns what one event adds. "is_described":
+ * the row has a level, a message or a field, and each of these comes from the schema.
  */
 void fleet_took_sql(enum fleet_layout layout, struct bytes *sql);
-uint64_t fleet_took(uint64_t seq, uint64_t took);
+uint64_t fleet_took(uint64_t seq, uint64_t took, bool is_described);
 
 /* Appends the SQL condition that is true for the rows of all attempts that are not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);

@@ -188,6 +188,30 @@ static unsigned put_field(struct shipment *shipment, const struct log_type *type
 	return put_element(shipment, event, plan->key[value.kind], number, text, len);
 }
 
+/* Nearly each event with a schema has a number as its first field, which is found without a call. */
+bool rows_is_described(struct shipment *shipment, const struct log_type *type,
+		       const struct posix_trace_event_np *event)
+{
+	const struct posix_trace_schema_np *schema = type->schema;
+	struct field_plan *plan;
+	struct sqlvalue value;
+	char message[2];
+	uint64_t number;
+
+	if (!schema || schema->level)
+		return schema;
+	plan = fields_of_type(shipment->fields, type);
+	if (plan && schema->fields && plain_value(plan, event, &number))
+		return true;
+	for (unsigned i = 0; i < schema->fields; i++) {
+		sqlvalue_of(schema, i, event->data, event->data_len, &value);
+		if (value.kind != SQLVALUE_NULL)
+			return true;
+	}
+	return schema->format && posix_trace_message_print_np(schema, event->data, event->data_len,
+							      0, message, sizeof(message));
+}
+
 /*
  * Adds the fields of the event, and ends the arrays, which have "count" elements already. The
  * number of a real is its 64 bits as an integer. If the data is too short for a field, the field is

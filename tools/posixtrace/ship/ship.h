@@ -441,11 +441,14 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 
 /*
  * rows_columns() makes the columns of the block for events in the layout. rows_event() adds the row
- * of an event to the block. "took" is its row_took (fleet.h).
+ * of an event to the block. "took" is its row_took (fleet.h). rows_is_described() returns whether
+ * this row has a level, a message or a field.
  */
 void rows_columns(struct block *block, enum fleet_layout layout);
 void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq, uint64_t took);
+bool rows_is_described(struct shipment *shipment, const struct log_type *type,
+		       const struct posix_trace_event_np *event);
 
 #define FIELD_KINDS (SQLVALUE_BLOB + 1)
 

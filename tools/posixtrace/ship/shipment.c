@@ -524,15 +524,19 @@ static bool begin_spans(struct shipment *shipment)
 	return pairing_begin(&shipment->pairing, shipment->log) && !shipment->pairing.err;
 }
 
-/* Sets row_took of the event. Returns false after it printed an error. */
+/*
+ * Sets row_took of the event, and adds the event to *sum by fleet_took(). Returns false after it
+ * printed an error.
+ */
 static bool find_span(struct shipment *shipment, const struct log_type *type,
-		      const struct posix_trace_event_np *event, uint64_t seq)
+		      const struct posix_trace_event_np *event, uint64_t seq, uint64_t *sum)
 {
 	shipment->spans = 0;
 	shipment->took = 0;
 	if (!shipment->has_pairing)
 		return true;
 	pairing_event(&shipment->pairing, type, event, seq + 1, true);
+	*sum += fleet_took(seq, shipment->took, rows_is_described(shipment, type, event));
 	if (!shipment->pairing.err)
 		return true;
 	say("%s: %s", shipment->log->path, strerror(shipment->pairing.err));
@@ -547,8 +551,8 @@ static bool void_events(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
 
-	say("%s: other events of its first %" PRIu64 " are spans now than when they were shipped, "
-	    "so all are sent again", shipment->log->path, position->events);
+	say("%s: some of its first %" PRIu64 " events had no schema when they were shipped, so all "
+	    "are sent again", shipment->log->path, position->events);
 	position->tables = NO_TABLES;
 	if (!position_save(position) || !void_rows(shipment, "events_rows", "", true))
 		return false;
@@ -581,13 +585,11 @@ static bool send_log(struct shipment *shipment)
 		if (unavailable)
 			break;
 		type = logfile_type(shipment->log, event.info.posix_event_id);
-		if (!find_span(shipment, type, &event, seq))
+		if (!find_span(shipment, type, &event, seq,
+			       seq < shipped ? &took : &shipment->block_took))
 			return false;
-		if (seq < shipped) {
-			took += fleet_took(seq, shipment->took);
+		if (seq < shipped)
 			continue;
-		}
-		shipment->block_took += fleet_took(seq, shipment->took);
 		rows_event(shipment, type, &event, seq, shipment->took);
 		if (shipment->block.rows < shipment->options->batch &&
 		    block_bytes(&shipment->block) < BATCH_BYTES)

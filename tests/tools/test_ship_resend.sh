@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace ship sends all events of a log again when a type gets its schema late. The shipper is killed
+# before and after each request of the server: then each event is there once, with its fields and its span.
+. "${0%/*}/lib.sh"
+
+"$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
+. "${0%/*}/serving.sh"
+
+# Two logs in two states each: in the first one, the events have no schema.
+for log in late noted; do
+	"${top_builddir:-..}/tests/tools/make_described" $log "$tmp/$log.log" "cp $tmp/$log.log $tmp/$log.part" || exit 99
+	"$posixtrace" query --csv "$tmp/$log.log" 'select count(*) from spans' | sed 1d >"$tmp/$log.spans"
+done
+check "the events of one log are spans" test "$(cat "$tmp/late.spans")" = 3
+check "those of the other one are not" test "$(cat "$tmp/noted.spans")" = 0
+
+# ends_at STEP WORD HOST: ships now.log, and kills the shipper when the server stops. False: it did not.
+ends_at() {
+	rm -f "$tmp/result.stopped"
+	echo "$1 $2" >"$tmp/result.stop"
+	"$posixtrace" ship --no-symbols --batch 4 --state "$tmp/state" --to "$url" --host "$3" "$tmp/now.log" \
+		>"$tmp/killed.out" 2>"$tmp/killed.err" &
+	shipper=$!
+	until test -e "$tmp/result.stopped"; do
+		kill -0 "$shipper" 2>/dev/null || break
+		sleep 0.01
+	done
+	kill -9 "$shipper" 2>/dev/null
+	wait "$shipper" 2>/dev/null
+	rm -f "$tmp/result.stop"
+	test -e "$tmp/result.stopped"
+}
+
+FAKE_TABLES="1000 10 0"
+export FAKE_TABLES
+for log in late noted; do
+	events=$("$posixtrace" query --csv "$tmp/$log.log" 'select count(*) from events' | sed 1d)
+	spans=$(cat "$tmp/$log.spans")
+	for word in before after; do
+		rm -rf "$tmp/state"
+		serve
+		step=0 is_over=
+		until test $is_over; do
+			step=$((step + 1))
+			host=$word$step
+			cp "$tmp/$log.part" "$tmp/now.log"
+			ships 3 --no-symbols --batch 4 --host $host "$tmp/now.log"
+			cp "$tmp/$log.log" "$tmp/now.log"
+			ends_at $step $word $host || is_over=1
+			ships 0 --no-symbols --batch 4 --host $host "$tmp/now.log"
+			check "$log, killed $word request $step: all events, each once" \
+				has result "^events_rows $((step * events)) whole\$"
+			check "$log, killed $word request $step: their fields" has result "^described $((step * 3))\$"
+			test "$spans" = 0 || check "$log, killed $word request $step: their spans" \
+				has result "^spans_rows $((step * spans)) whole\$"
+			check "$log, killed $word request $step: one summary" has result "^streams_rows $step whole\$"
+			check "$log, killed $word request $step: nothing else is broken" lacks result BROKEN
+		done
+		check "$log: the shipper that was not killed has sent all again" has killed.err \
+			': some of its first [2-9] events had no schema when they were shipped, so all are sent again$'
+		check "$log: it has sent more requests than without a late schema" test $step -gt 15
+	done
+done
+finish
