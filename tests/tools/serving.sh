@@ -3,6 +3,8 @@
 
 command -v python3 >/dev/null || skip "there is no python3"
 here=$(cd "${0%/*}" && pwd)
+# python3 may be a script that searches the interpreter at each start.
+python=$(python3 -c 'import sys; print(sys.executable)')
 server=
 # Each script has an address of its own, so that no program beside it can get the port of a server
 # that has ended and starts again.
@@ -22,7 +24,7 @@ begin_server() {
 	shift
 	end_server
 	rm -f "$tmp/result" "$tmp/port"
-	python3 "$script" "$tmp/result" "$@" >"$tmp/port" 2>"$tmp/server.err" &
+	"$python" "$script" "$tmp/result" "$@" >"$tmp/port" 2>"$tmp/server.err" &
 	server=$!
 	until test -s "$tmp/port"; do
 		kill -0 "$server" 2>/dev/null || { cat "$tmp/server.err"; exit 99; }

@@ -67,7 +67,6 @@ void block_clear(struct block *block)
 	block->rows = 0;
 }
 
-/* Only block_text() calls it. */
 void block_long_text(struct block *block, unsigned column, const void *text, size_t len)
 {
 	if (column < block->columns)
@@ -91,25 +90,41 @@ size_t block_bytes(const struct block *block)
 	return sum;
 }
 
+static void add_part(struct http_body *body, const void *at, size_t len)
+{
+	body->part[body->parts++] = (struct http_part){ at, len };
+	body->len += len;
+}
+
 /*
  * In a column of arrays the ends precede the elements. In a nullable column the bytes for NULLs
- * precede the values.
+ * precede the values. The address of *heads is known when it has all names and types.
  */
-void block_put(const struct block *block, struct bytes *to)
+bool block_body(const struct block *block, struct bytes *heads, struct http_body *body)
 {
-	bytes_varint(to, block->columns);
-	bytes_varint(to, block->rows);
-	for (unsigned i = 0; i < block->columns; i++) {
+	size_t *end = calloc(block->columns + 1, sizeof(*end));
+	bool failed = !end || block->failed;
+
+	*body = (struct http_body){ .part = calloc(4 * block->columns + 1, sizeof(*body->part)) };
+	bytes_varint(heads, block->columns);
+	bytes_varint(heads, block->rows);
+	for (unsigned i = 0; end && i < block->columns; i++) {
+		add_string(heads, block->column[i].name, strlen(block->column[i].name));
+		add_string(heads, block->column[i].type, strlen(block->column[i].type));
+		end[i + 1] = heads->used;
+	}
+	failed |= !body->part || heads->failed;
+	for (unsigned i = 0; !failed && i < block->columns; i++) {
 		const struct block_column *column = &block->column[i];
 
-		add_string(to, column->name, strlen(column->name));
-		add_string(to, column->type, strlen(column->type));
-		bytes_add(to, column->ends.at, column->ends.used);
-		bytes_add(to, column->nulls.at, column->nulls.used);
-		bytes_add(to, column->values.at, column->values.used);
-		to->failed |= column->values.failed | column->nulls.failed | column->ends.failed;
+		add_part(body, heads->at + end[i], end[i + 1] - end[i]);
+		add_part(body, column->ends.at, column->ends.used);
+		add_part(body, column->nulls.at, column->nulls.used);
+		add_part(body, column->values.at, column->values.used);
+		failed = column->values.failed || column->nulls.failed || column->ends.failed;
 	}
-	to->failed |= block->failed;
+	free(end);
+	return !failed;
 }
 
 void block_names(const struct block *block, struct bytes *to)

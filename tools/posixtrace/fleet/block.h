@@ -8,8 +8,7 @@
  * a row, the rest is a valid request.
  *
  * For each row, the caller adds a value to each column and then calls block_end_row(). If memory
- * was lacking in one of these calls, block_put() sets "failed" of its destination. One thread uses
- * a block at a time.
+ * was lacking in one of these calls, block_body() returns false. One thread uses a block at a time.
  */
 #ifndef POSIXTRACE_FLEET_BLOCK_H
 #define POSIXTRACE_FLEET_BLOCK_H
@@ -19,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "fleet/http.h"
 
 /* Appends a text in quotes, with escapes as ClickHouse reads them in SQL. */
 void bytes_quoted(struct bytes *bytes, const char *text, size_t len);
@@ -80,6 +80,7 @@ static inline void block_u64(struct block *block, unsigned column, uint64_t valu
 		bytes_add(&block->column[column].values, &value, sizeof(value));
 }
 
+/* Appends a text of any length. Only block_text() calls it. */
 void block_long_text(struct block *block, unsigned column, const void *text, size_t len);
 
 static inline void block_text(struct block *block, unsigned column, const void *text, size_t len)
@@ -123,10 +124,13 @@ static inline void block_end_row(struct block *block)
 size_t block_bytes(const struct block *block);
 
 /*
- * block_put() appends the block in the format Native. block_names() appends the names of its
- * columns with commas between them.
+ * Makes the body of a request with the block in the format Native. The body refers to the values of
+ * the block and to *heads, which must be empty. The caller frees *heads and body->part. Returns
+ * false if memory is or was lacking.
  */
-void block_put(const struct block *block, struct bytes *to);
+bool block_body(const struct block *block, struct bytes *heads, struct http_body *body);
+
+/* Appends the names of the columns with commas between them. */
 void block_names(const struct block *block, struct bytes *to);
 
 #endif

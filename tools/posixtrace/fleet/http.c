@@ -43,6 +43,47 @@ static size_t receive_bytes(char *bytes, size_t size, size_t count, void *arg)
 	return receiver->bytes->failed ? 0 : size * count;
 }
 
+/* The next byte of a body in parts. */
+struct sender {
+	const struct http_body *body;
+	size_t part, at;
+};
+
+/* libcurl calls this function for the next bytes of the body. */
+static size_t send_bytes(char *to, size_t size, size_t count, void *arg)
+{
+	struct sender *sender = arg;
+	const size_t room = size * count;
+	size_t used = 0;
+
+	while (used < room && sender->part < sender->body->parts) {
+		const struct http_part *part = &sender->body->part[sender->part];
+		const size_t left = part->len - sender->at,
+			     len = left < room - used ? left : room - used;
+
+		if (len)
+			memcpy(to + used, (const char *)part->at + sender->at, len);
+		used += len;
+		sender->at += len;
+		if (sender->at == part->len) {
+			sender->part++;
+			sender->at = 0;
+		}
+	}
+	return used;
+}
+
+/* libcurl calls this function if it must send the body again, for example with a password. */
+static int seek_bytes(void *arg, curl_off_t offset, int origin)
+{
+	struct sender *sender = arg;
+
+	if (offset || origin != SEEK_SET)
+		return CURL_SEEKFUNC_CANTSEEK;
+	sender->part = sender->at = 0;
+	return CURL_SEEKFUNC_OK;
+}
+
 /* Returns whether the header has this name, which ends with a colon. */
 static bool is_header(const char *header, size_t len, const char *name)
 {
@@ -110,8 +151,10 @@ static bool add_header(struct curl_slist **list, const char *text)
 }
 
 static void set_options(CURL *curl, const struct http_request *request, struct curl_slist *headers,
-			struct receiver *receiver)
+			struct sender *sender, struct receiver *receiver)
 {
+	const size_t len = request->body ? request->len : request->in_parts->len;
+
 	curl_call.easy_reset(curl);
 	curl_call.easy_setopt(curl, CURLOPT_URL, request->url);
 	curl_call.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -135,8 +178,15 @@ static void set_options(CURL *curl, const struct http_request *request, struct c
 				      request->password ? request->password : "");
 	}
 	curl_call.easy_setopt(curl, CURLOPT_POST, 1L);
-	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
-	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->len);
+	if (request->body) {
+		curl_call.easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
+	} else {
+		curl_call.easy_setopt(curl, CURLOPT_READFUNCTION, send_bytes);
+		curl_call.easy_setopt(curl, CURLOPT_READDATA, sender);
+		curl_call.easy_setopt(curl, CURLOPT_SEEKFUNCTION, seek_bytes);
+		curl_call.easy_setopt(curl, CURLOPT_SEEKDATA, sender);
+	}
+	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
 	curl_call.easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_bytes);
 	curl_call.easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
 	curl_call.easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_header);
@@ -247,6 +297,7 @@ enum http_result http_post(void *handle, const struct http_request *request,
 			   struct http_answer *answer)
 {
 	struct receiver receiver = { .bytes = answer->text, .limit = request->limit };
+	struct sender sender = { .body = request->in_parts };
 	struct curl_slist *headers = NULL;
 	enum http_result result = HTTP_ABSENT;
 	/*
@@ -263,7 +314,7 @@ enum http_result http_post(void *handle, const struct http_request *request,
 	answer->is_late = false;
 	*answer->what = '\0';
 	if (good) {
-		set_options(handle, request, headers, &receiver);
+		set_options(handle, request, headers, &sender, &receiver);
 		result = perform_request(handle, request, &receiver, answer);
 	} else {
 		snprintf(answer->what, sizeof(answer->what), "%s", strerror(ENOMEM));

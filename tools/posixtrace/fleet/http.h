@@ -25,14 +25,24 @@ enum http_result {
 	HTTP_UNCERTAIN  /* the receiver may have executed the request, or may still execute it */
 };
 
+/* A body in parts, which are sent one after the other. So a large body needs no copy. */
+struct http_body {
+	struct http_part {
+		const void *at;
+		size_t len;
+	} *part;
+	size_t parts, len;            /* number of parts, and length of all parts together */
+};
+
 /* A request with the method POST. */
 struct http_request {
 	const char *url;
 	const char *const *header;    /* texts such as "Content-Type: text/plain" */
 	size_t headers;
 	const char *user, *password;  /* user NULL: no user; password NULL: an empty password */
-	const void *body;
+	const void *body;             /* NULL: the body is "in_parts" */
 	size_t len;
+	const struct http_body *in_parts;
 	unsigned timeout_s;           /* 0: no limit */
 	size_t limit;                 /* the greatest length of an answer in bytes */
 	/*

@@ -296,7 +296,7 @@ static enum server_result error_result(const struct server *server, long status)
 	return SERVER_WRONG;
 }
 
-enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
+enum server_result server_request(struct server *server, const char *sql, const struct http_body *body,
 				  size_t limit)
 {
 	static const char *const headers[] = { "Content-Type: application/octet-stream" };
@@ -305,8 +305,8 @@ enum server_result server_request(struct server *server, const char *sql, const 
 	struct http_answer answer = { .text = &server->answer };
 	struct http_request request = {
 		.header = headers, .headers = 1, .user = server->address.user,
-		.password = server->address.password, .body = body ? body->at : sql,
-		.len = body ? body->used : strlen(sql), .timeout_s = server->timeout_s,
+		.password = server->address.password, .body = body ? NULL : sql,
+		.len = strlen(sql), .in_parts = body, .timeout_s = server->timeout_s,
 		.limit = limit, .stop = server->stop, .needs_length = true,
 	};
 

@@ -501,7 +501,7 @@ static unsigned patient_s(const struct link *link, const struct link_patience *p
  * one needs. So the host keeps the longer limit until PATIENT_NS after its last late answer.
  */
 static enum server_result request_patiently(struct link *link, const char *sql,
-					    const struct bytes *body, size_t limit)
+					    const struct http_body *body, size_t limit)
 {
 	struct server *server = &link->server;
 	struct link_patience *patience = &link->patience[server->host];
@@ -559,8 +559,9 @@ enum server_result link_prepare(struct link *link)
  * Like link_try(). In addition, an answer for which is_right() returns false is a failure;
  * "is_right" may be NULL.
  */
-static enum server_result try_checked(struct link *link, const char *sql, const struct bytes *body,
-				      size_t limit, link_check is_right)
+static enum server_result try_checked(struct link *link, const char *sql,
+				      const struct http_body *body, size_t limit,
+				      link_check is_right)
 {
 	enum server_result result = link_prepare(link);
 
@@ -577,7 +578,7 @@ static enum server_result try_checked(struct link *link, const char *sql, const 
 	return SERVER_OK;
 }
 
-enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
+enum server_result link_try(struct link *link, const char *sql, const struct http_body *body,
 			    size_t limit)
 {
 	return try_checked(link, sql, body, limit, NULL);

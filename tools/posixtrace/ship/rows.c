@@ -188,7 +188,7 @@ static unsigned put_field(struct shipment *shipment, const struct log_type *type
 	return put_element(shipment, event, plan->key[value.kind], number, text, len);
 }
 
-/* Nearly each event with a schema has a number as its first field, which is found without a call. */
+/* Nearly each event with a schema has a number as its first field. It is found without a call. */
 bool rows_is_described(struct shipment *shipment, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
 {

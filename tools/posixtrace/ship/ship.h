@@ -105,7 +105,7 @@ enum server_result link_prepare(struct link *link);
  * SERVER_ABSENT, SERVER_BUSY, SERVER_UNCERTAIN or SERVER_WRONG, the caller may call link_again()
  * and try again.
  */
-enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
+enum server_result link_try(struct link *link, const char *sql, const struct http_body *body,
 			    size_t limit);
 /*
  * Sends requests, each only once, by which the current host fetches all rows and voided attempts
@@ -473,8 +473,8 @@ struct field_plan {
 };
 
 /*
- * The fields that schemas have or that have occurred in events. fields_of_type() returns the plans of
- * all fields of a type with a schema, or NULL if memory is lacking. fields_note() must be called
+ * The fields that schemas have or that have occurred in events. fields_of_type() returns the plans
+ * of all fields of a type with a schema, or NULL if memory is lacking. fields_note() must be called
  * when a value of this kind occurs first in a field. fields_register() adds all these fields to the
  * database, and makes the view "events", which has them as columns.
  */

@@ -58,7 +58,7 @@ bool shipment_is_current(const struct shipment *shipment)
 /* An INSERT, and the rows that the table has of its attempt when it has succeeded. */
 struct insert {
 	const char *table, *sql;
-	const struct bytes *body;
+	const struct http_body *body;
 	uint64_t attempt, rows;
 	/*
 	 * the server has refused the INSERT because of overload, and the INSERT was then sent again
@@ -104,7 +104,8 @@ static enum server_result send_insert(struct shipment *shipment, struct insert *
 bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
 		     uint64_t attempt, uint64_t rows_before, bool *is_void)
 {
-	struct bytes sql = { .at = NULL }, body = { .at = NULL };
+	struct bytes sql = { .at = NULL }, heads = { .at = NULL };
+	struct http_body body;
 	struct insert insert = { .table = table, .body = &body, .attempt = attempt,
 				 .rows = rows_before + block->rows };
 	struct link *link = shipment->link;
@@ -118,8 +119,7 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	block_names(block, &sql);
 	bytes_str(&sql, ") FORMAT Native");
 	bytes_add(&sql, "", 1);
-	block_put(block, &body);
-	if (sql.failed || body.failed)
+	if (!block_body(block, &heads, &body) || sql.failed)
 		say("%s", strerror(ENOMEM));
 	else if (shipment->options->is_dry)
 		good = true;
@@ -142,9 +142,10 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 			   !good;
 	}
 	if (good)
-		shipment->bytes += (int64_t)(sql.used + body.used);
+		shipment->bytes += (int64_t)(sql.used + body.len);
 	bytes_free(&sql);
-	bytes_free(&body);
+	bytes_free(&heads);
+	free(body.part);
 	return good;
 }
 
