@@ -155,6 +155,10 @@ check "the state also" has out "^record doll: process $target "
 sed '/^folder/d' "$conf" >"$tmp/folderless.conf"
 run 1 agent -c "$tmp/folderless.conf" --status
 check "without the folder there is no agent to ask" has err ': the section \[agent\] has no key folder$'
+sed 's/^folder.*/folder = relative/' "$conf" >"$tmp/folderless.conf"
+run 1 agent -c "$tmp/folderless.conf" --status
+check "a relative folder is not used" test "$(grep -c relative "$tmp/err")" = 1
+check "no agent is asked there" lacks err 'no agent uses this folder'
 cp "$tmp/good.conf" "$conf"
 check "recording goes on" records "$target"
 flight=$(ls "$store/flight")

@@ -94,8 +94,8 @@ struct config *config_use(struct config *config)
 }
 
 /*
- * config_read() also calls this function for a configuration that has faults. The only user of such
- * a configuration is config_read() itself.
+ * The functions that read a configuration also call this function if it has faults. Its only user
+ * then is this call.
  */
 void config_drop(struct config *config)
 {
@@ -443,7 +443,8 @@ static struct config *read_config(const char *path, bool is_client)
 	}
 	free(text);
 	check_sections(&place);
-	if (!place.failed || (is_client && place.config->folder))
+	/* A relative folder is a fault. A client would use the folder of this name in its own one. */
+	if (!place.failed || (is_client && place.config->folder && *place.config->folder == '/'))
 		return place.config;
 	config_drop(place.config);
 	return NULL;

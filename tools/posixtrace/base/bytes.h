@@ -31,7 +31,7 @@ void bytes_printf(struct bytes *bytes, const char *format, ...)
 /* Appends an integer in one to ten bytes: seven bits a byte, the lowest bits first (LEB128). */
 void bytes_varint(struct bytes *bytes, uint64_t value);
 
-/* Appends bytes for which there is no room, or none. Only bytes_add() calls it. */
+/* Appends bytes for which there is no room; also if len is 0. Only bytes_add() calls it. */
 void bytes_add_past(struct bytes *bytes, const void *more, size_t len);
 
 /* Inlined, because ship appends dozens of numbers for each event. */

@@ -107,10 +107,11 @@ void block_null(struct block *block, unsigned column, bool is_null);
  */
 static inline void block_array(struct block *block, unsigned column, unsigned elements)
 {
-	struct block_column *to = &block->column[column];
+	struct block_column *to;
 
 	if (column >= block->columns)
 		return;
+	to = &block->column[column];
 	to->elements += elements;
 	bytes_add(&to->ends, &to->elements, sizeof(to->elements));
 }

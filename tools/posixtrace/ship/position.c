@@ -11,13 +11,14 @@
 /*
  * Parses a position. A text without all numbers and the word "end" is not a position, so an
  * incomplete file is recognized. The line "tables" may be missing, because older versions did not
- * write it, and the line "took", if both of its numbers are 0. So an older version can read the
- * positions of the databases into which it can ship.
+ * write it, and the line "shown", if both of its numbers are 0. So an older version can read the
+ * positions of the databases into which it can ship. An earlier version had a line "took", whose sums
+ * lacked the fields.
  */
 static bool parse_position(struct position *position, const char *text)
 {
 	unsigned end;
-	int len = 0, more = 0, took = 0;
+	int len = 0, more = 0, took = 0, shown = 0;
 
 	if (sscanf(text,
 		   "posixtrace ship 1\nevents %" SCNu64 "\nattempt %" SCNu64 " %" SCNu64 " %" SCNu64
@@ -28,9 +29,12 @@ static bool parse_position(struct position *position, const char *text)
 		return false;
 	position->summary_end = (enum summary_end)end;
 	sscanf(text + len, "tables %" SCNu64 "\n%n", &position->tables, &more);
-	sscanf(text + len + more, "took %" SCNu64 " %" SCNu64 "\n%n", &position->took,
-	       &position->attempt_took, &took);
-	return !strcmp(text + len + more + took, "end\n") &&
+	sscanf(text + len + more, "took %*u %*u\n%n", &took);
+	len += more + took;
+	sscanf(text + len, "shown %" SCNu64 " %" SCNu64 "\n%n", &position->took,
+	       &position->attempt_took, &shown);
+	position->has_took = shown;
+	return !strcmp(text + len + shown, "end\n") &&
 	       (!position->attempt || position->first == position->events);
 }
 
@@ -71,7 +75,7 @@ bool position_save(struct position *position)
 	char text[STATE_BYTES], took[64] = "";
 
 	if (position->took || position->attempt_took)
-		snprintf(took, sizeof(took), "took %" PRIu64 " %" PRIu64 "\n", position->took,
+		snprintf(took, sizeof(took), "shown %" PRIu64 " %" PRIu64 "\n", position->took,
 			 position->attempt_took);
 	snprintf(text, sizeof(text),
 		 "posixtrace ship 1\nevents %" PRIu64 "\nattempt %" PRIu64 " %" PRIu64 " %" PRIu64

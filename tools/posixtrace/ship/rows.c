@@ -199,7 +199,7 @@ bool rows_is_described(struct shipment *shipment, const struct log_type *type,
 	uint64_t number;
 
 	if (!schema || schema->level)
-		return schema;
+		return schema != NULL;
 	plan = fields_of_type(shipment->fields, type);
 	if (plan && schema->fields && plain_value(plan, event, &number))
 		return true;

@@ -233,6 +233,7 @@ struct position {
 	uint64_t attempt;
 	uint64_t first, count;
 	uint64_t took, attempt_took; /* fleet_took() of the events, and of those of the INSERT */
+	bool has_took;          /* otherwise both may be 0 because an older version wrote the file */
 	uint64_t summary;       /* the attempt of the complete summary; 0: none */
 	uint64_t summary_events; /* events of the log when the summary was made */
 	enum summary_end summary_end;
@@ -291,6 +292,7 @@ struct shipment {
 	bool has_other_spans;   /* the events so far have spans that row_took does not have */
 	uint64_t took;          /* its row_took: fleet.h */
 	uint64_t block_took;    /* fleet_took() of the events in the block */
+	bool is_final;          /* no shipment of the log may follow soon */
 	bool is_void;           /* the events were voided and must be sent again */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */

@@ -326,8 +326,12 @@ struct counted {
 	uint64_t took; /* fleet_took() of the events */
 };
 
-/* Counts the events of the log. If is_synced is true, link_sync() is called before. */
-static bool count_events(struct shipment *shipment, bool is_synced, struct counted *counted)
+/*
+ * Counts the events of the log. If is_synced is true, link_sync() is called before. If has_took is
+ * false, counted->took becomes 0, because its sum needs the keys of all fields.
+ */
+static bool count_events(struct shipment *shipment, bool is_synced, bool has_took,
+			 struct counted *counted)
 {
 	const struct bytes *answer = &shipment->link->server.answer;
 	struct bytes sql = { .at = NULL };
@@ -335,7 +339,10 @@ static bool count_events(struct shipment *shipment, bool is_synced, struct count
 	bool good;
 
 	bytes_str(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1), ");
-	fleet_took_sql(shipment->link->layout, &sql);
+	if (has_took)
+		fleet_took_sql(shipment->link->layout, &sql);
+	else
+		bytes_str(&sql, "toUInt64(0)");
 	bytes_printf(&sql, " FROM events_rows WHERE row_source = %" PRIu64 " AND ",
 		     shipment->source);
 	fleet_counts_sql(shipment->link->server.address.database, &sql);
@@ -370,7 +377,7 @@ static bool find_position(struct shipment *shipment)
 		return position_save(position) &&
 		       (link->made != made || link_note_checked(link, shipment->source, true));
 	}
-	if (!count_events(shipment, true, &counted))
+	if (!count_events(shipment, true, true, &counted))
 		return false;
 	/* The requests below may find that the tables were made again after the count. */
 	made = link->made;
@@ -381,7 +388,7 @@ static bool find_position(struct shipment *shipment)
 		if (!void_holes(shipment, counted.rows, counted.next))
 			return false;
 		counted.rows = counted.took = 0;
-	} else if (counted.rows < position->events) {
+	} else if (counted.rows < position->events && position->tables != NO_TABLES) {
 		say("%s: the database has lost %" PRIu64 " of %" PRIu64 " shipped events; they are "
 		    "sent again", shipment->log->path, position->events - counted.rows,
 		    position->events);
@@ -413,7 +420,7 @@ static bool compare_position(struct shipment *shipment)
 	bool is_whole;
 
 	for (int is_synced = 0; is_synced <= 1; is_synced++) {
-		if (!count_events(shipment, is_synced, &counted))
+		if (!count_events(shipment, is_synced, !position->has_took, &counted))
 			return false;
 		if (link->made != made)
 			return true;
@@ -426,8 +433,9 @@ static bool compare_position(struct shipment *shipment)
 		say("%s: the database has only %" PRIu64 " of %" PRIu64 " shipped events; the "
 		    "others were deleted; to send them again, remove %s", shipment->log->path,
 		    counted.rows, position->events, position->state.path);
-	if (!position->tables) {
-		position->tables = tables;
+	if (!position->tables || (!position->has_took && position->took != counted.took)) {
+		position->tables = position->tables ? position->tables : tables;
+		position->took = position->has_took ? position->took : counted.took;
 		if (!position_save(position))
 			return false;
 	}
@@ -545,15 +553,32 @@ static bool find_span(struct shipment *shipment, const struct log_type *type,
 }
 
 /*
- * Voids the events of the log, so that all are sent again. Until this is done, the position has the
- * identity of no tables: if ship ends meanwhile, the next run asks for the events. Returns false.
+ * Returns whether the events of the log must be sent again, since their sum is now "took" and not
+ * that of the position. Each of many types may get its schema late, one after the other, so this is
+ * done only when the log is complete, or without --follow. It is not done if a user or --keep has
+ * deleted rows, because all of them would be there again.
+ */
+static bool must_send_again(const struct shipment *shipment, uint64_t took)
+{
+	const struct position *position = &shipment->position;
+
+	return shipment->has_pairing && took != position->took && shipment->is_final &&
+	       link_is_whole(shipment->link, shipment->source) &&
+	       !keep_has_expired(shipment->day, shipment->options->keep_days);
+}
+
+/*
+ * Voids the events of the log, so that all are sent again. Before, the position gets the identity of
+ * no tables: if ship ends meanwhile, the next run asks for the events. Until they are void, the
+ * position keeps their number, so this process does not send them twice after a failure. Returns
+ * false.
  */
 static bool void_events(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
 
-	say("%s: some of its first %" PRIu64 " events had no schema when they were shipped, so all "
-	    "are sent again", shipment->log->path, position->events);
+	say("%s: its first %" PRIu64 " events have other fields or spans now than when they were "
+	    "shipped, so all are sent again", shipment->log->path, position->events);
 	position->tables = NO_TABLES;
 	if (!position_save(position) || !void_rows(shipment, "events_rows", "", true))
 		return false;
@@ -575,7 +600,7 @@ static bool send_log(struct shipment *shipment)
 	int unavailable, err;
 
 	for (;; seq++) {
-		if (seq == shipped && shipment->has_pairing && took != shipment->position.took)
+		if (seq == shipped && must_send_again(shipment, took))
 			return void_events(shipment);
 		err = posix_trace_getnext_np(shipment->log->trid, &event, &unavailable);
 		if (err) {
@@ -678,6 +703,7 @@ static int ship_events(struct shipment *shipment, bool is_last)
 
 	if (result == STATE_BUSY)
 		return shipment_busy(shipment->log->path, is_last, &shipment->state);
+	shipment->is_final = complete || is_last;
 	good = good && prepare_query(shipment) && send_log(shipment);
 	if (good && (complete || is_last))
 		good = summary_send(shipment, complete ? SUMMARY_WHOLE : SUMMARY_PART);

@@ -143,7 +143,7 @@ static bool send_rows(struct shipment *shipment, struct receiver *to, bool *is_v
 static bool is_known_empty(const struct shipment *shipment, const struct query_schema *schema)
 {
 	return schema == &query_schema[QUERY_SPANS] && shipment->has_pairing &&
-	       !shipment->has_other_spans;
+	       shipment_layout(shipment) == FLEET_LEAN && !shipment->has_other_spans;
 }
 
 /* Adds all rows of a table, which one statement reads, and sends full blocks. */
