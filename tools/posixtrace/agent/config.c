@@ -443,8 +443,9 @@ static struct config *read_config(const char *path, bool is_client)
 	}
 	free(text);
 	check_sections(&place);
-	/* A relative folder is a fault. A client would use the folder of this name in its own one. */
-	if (!place.failed || (is_client && place.config->folder && *place.config->folder == '/'))
+	/* A relative folder is a fault. A client would look for it in its own present folder. */
+	if (!place.failed ||
+	    (is_client && place.config->folder && *place.config->folder == '/'))
 		return place.config;
 	config_drop(place.config);
 	return NULL;

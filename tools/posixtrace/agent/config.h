@@ -115,9 +115,9 @@ struct config {
 struct config *config_read(const char *path);
 
 /*
- * Does the same for a client of the agent that runs, which needs only the member "folder". The agent
- * has loaded this file before, and the file may have got faults since. So the function prints the
- * faults, but returns NULL only if the file has no valid folder.
+ * Does the same for a client of the agent that runs, which needs only the member "folder". The
+ * agent has loaded this file before, and the file may have got faults since. So the function prints
+ * the faults, but returns NULL only if the file has no absolute folder.
  */
 struct config *config_read_client(const char *path);
 

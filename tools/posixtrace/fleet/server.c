@@ -296,8 +296,8 @@ static enum server_result error_result(const struct server *server, long status)
 	return SERVER_WRONG;
 }
 
-enum server_result server_request(struct server *server, const char *sql, const struct http_body *body,
-				  size_t limit)
+enum server_result server_request(struct server *server, const char *sql,
+				  const struct http_body *body, size_t limit)
 {
 	static const char *const headers[] = { "Content-Type: application/octet-stream" };
 	struct bytes url = { .at = NULL };

@@ -79,8 +79,8 @@ void server_next_host(struct server *server);
  * accept any text as the answer to a statement that is not a SELECT. Otherwise, if a web server at
  * this address answered each request with a page, the web server would seem to store all rows.
  */
-enum server_result server_request(struct server *server, const char *sql, const struct http_body *body,
-				  size_t limit);
+enum server_result server_request(struct server *server, const char *sql,
+				  const struct http_body *body, size_t limit);
 
 /*
  * Must be called if the last answer had the status of success, but is not an answer to this

@@ -230,10 +230,11 @@ enum { FLEET_LEAN_EVENTS = 1, FLEET_LEAN_OTHER = 2 };
 void fleet_lean_sql(const char *database, struct bytes *sql);
 
 /*
- * The events of a log have a sum, by which ship recognizes that it now finds other spans in them than
- * when it sent them, or that events had no schema then. fleet_took_sql() appends the expression of
- * this sum, which is 0 without FLEET_LEAN. fleet_took() returns what one event adds. "is_described":
- * the row has a level, a message or a field, and each of these comes from the schema.
+ * The events of a log have a sum, by which ship recognizes that it now finds other spans in them
+ * than when it sent them, or that events had no schema then. fleet_took_sql() appends the
+ * expression of this sum, which is 0 without FLEET_LEAN. fleet_took() returns what one event adds.
+ * "is_described": the row has a level, a message or a field, and each of these comes from the
+ * schema.
  */
 void fleet_took_sql(enum fleet_layout layout, struct bytes *sql);
 uint64_t fleet_took(uint64_t seq, uint64_t took, bool is_described);

@@ -12,8 +12,8 @@
  * Parses a position. A text without all numbers and the word "end" is not a position, so an
  * incomplete file is recognized. The line "tables" may be missing, because older versions did not
  * write it, and the line "shown", if both of its numbers are 0. So an older version can read the
- * positions of the databases into which it can ship. An earlier version had a line "took", whose sums
- * lacked the fields.
+ * positions of the databases into which it can ship. An earlier version had a line "took", whose
+ * sums lacked the fields.
  */
 static bool parse_position(struct position *position, const char *text)
 {

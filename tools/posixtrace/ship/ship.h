@@ -233,7 +233,7 @@ struct position {
 	uint64_t attempt;
 	uint64_t first, count;
 	uint64_t took, attempt_took; /* fleet_took() of the events, and of those of the INSERT */
-	bool has_took;          /* otherwise both may be 0 because an older version wrote the file */
+	bool has_took;          /* otherwise both may be 0 since an older version wrote the file */
 	uint64_t summary;       /* the attempt of the complete summary; 0: none */
 	uint64_t summary_events; /* events of the log when the summary was made */
 	enum summary_end summary_end;

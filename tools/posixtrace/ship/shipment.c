@@ -568,8 +568,8 @@ static bool must_send_again(const struct shipment *shipment, uint64_t took)
 }
 
 /*
- * Voids the events of the log, so that all are sent again. Before, the position gets the identity of
- * no tables: if ship ends meanwhile, the next run asks for the events. Until they are void, the
+ * Voids the events of the log, so that all are sent again. Before, the position gets the identity
+ * of no tables: if ship ends meanwhile, the next run asks for the events. Until they are void, the
  * position keeps their number, so this process does not send them twice after a failure. Returns
  * false.
  */
