@@ -10,7 +10,30 @@
 #	kill_server NAME		with SIGKILL: clickhouse-N or zookeeper
 #	stop_servers
 
-: "${port:=$((20000 + $$ % 20000))}"
+# free_ports: the first of 30 ports that are not in use. They are below the ports that the kernel gives to
+# clients, since a server ends if a client has its port.
+free_ports() {
+	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+		awk -v first=$((12000 + $$ % 20000)) 'BEGIN { digits = "123456789ABCDEF" }
+		$2 ~ /:/ {
+			text = $2
+			sub(/.*:/, "", text)
+			for (number = 0; text != ""; text = substr(text, 2))
+				number = 16 * number + index(digits, substr(text, 1, 1))
+			used[number]
+		}
+		END {
+			for (try = 0; try < 600; try++) {
+				is_free = 1
+				for (number = first; number < first + 30; number++)
+					if (number in used) is_free = 0
+				if (is_free) break
+				first = first + 30 < 32000 ? first + 30 : 12000
+			}
+			print first
+		}'
+}
+: "${port:=$(free_ports)}"
 : "${session_ms:=5000}" # of ZooKeeper
 http_of() { echo $((port + 10 * $1)); }
 

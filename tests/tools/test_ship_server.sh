@@ -13,7 +13,16 @@ has_clickhouse || skip "there is no clickhouse-server"
 command -v curl >/dev/null || skip "there is no curl"
 trap 'is_script && { stop_servers; rm -rf "$tmp"; }' 0
 start_clickhouse 1
-wait_clickhouse 1 || { cat "$servers/clickhouse-1/out"; exit 99; }
+starts=1
+until wait_clickhouse 1; do
+	cat "$servers/clickhouse-1/out" "$servers/clickhouse-1/err"
+	test $starts -lt 3 || exit 99
+	# Another program may have taken a port meanwhile.
+	port=$(free_ports)
+	rm "$servers/clickhouse-1/config.xml"
+	start_clickhouse 1
+	starts=$((starts + 1))
+done
 url=clickhouse://127.0.0.1:$(http_of 1)/fleet
 
 "$make_log" plain "$tmp/plain.log" 3000 >/dev/null || exit 99
