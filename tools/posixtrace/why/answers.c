@@ -549,6 +549,23 @@ const struct answer *answers_read(const struct history *history, const struct ca
 }
 
 /*
+ * A poll that waited for the connection 'found' may also have waited for the answers to requests on
+ * other connections. Counts all of them in *others, unless *others counts connections already.
+ * 'found' may be NULL.
+ */
+static void count_requests(const struct history *history, const struct call *poll,
+			   const struct answer *found, unsigned *others)
+{
+	const pid_t pid = history->thread[poll->thread].pid;
+	unsigned more;
+
+	if (found && !*others && search_during(history->request, history->requests, pid,
+					       poll->thread, poll->begin_ns, poll->end_ns, found,
+					       NULL, &more))
+		*others = more + 1;
+}
+
+/*
  * Does the work of answers_connecting() for a poll that found something. A connection that was not
  * complete at the end of the poll did not end it.
  */
@@ -559,7 +576,6 @@ static const struct answer *search_found(const struct history *history, const st
 	const struct answer *found = NULL;
 	size_t i = begun_until(history->connect, history->connects, pid, poll->begin_ns);
 	bool is_pending = false;
-	unsigned more;
 
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT && history->connect[i].pid == pid; n++) {
 		const struct answer *connect = &history->connect[i];
@@ -576,10 +592,8 @@ static const struct answer *search_found(const struct history *history, const st
 	/* The poll has found another descriptor, too, and the log does not show which was first. */
 	*others += found && !*others && poll->result > 1;
 	/* If no call shows what the poll found, it may also have found the answer to a request. */
-	if (found && !*others && !found->is_shown &&
-	    search_during(history->request, history->requests, pid, poll->thread, poll->begin_ns,
-			  poll->end_ns, found, NULL, &more))
-		*others = more + 1;
+	if (found && !found->is_shown)
+		count_requests(history, poll, found, others);
 	*others += !found && is_pending;
 	return found;
 }
@@ -589,16 +603,12 @@ const struct answer *answers_connecting(const struct history *history, const str
 {
 	const pid_t pid = history->thread[poll->thread].pid;
 	const struct answer *found;
-	unsigned more;
 
 	*others = 0;
 	if (!poll->is_in_vain && !poll->error)
 		return search_found(history, poll, others);
 	found = search_during(history->connect, history->connects, pid, poll->thread,
 			      poll->begin_ns, poll->end_ns, NULL, NULL, others);
-	if (found && !*others && search_during(history->request, history->requests, pid,
-					       poll->thread, poll->begin_ns, poll->end_ns, found,
-					       NULL, &more))
-		*others = more + 1;
+	count_requests(history, poll, found, others);
 	return found;
 }
