@@ -201,9 +201,9 @@ bool rows_is_described(struct shipment *shipment, const struct log_type *type,
 	if (!schema || schema->level)
 		return schema != NULL;
 	plan = fields_of_type(shipment->fields, type);
-	if (plan && schema->fields && plain_value(plan, event, &number))
-		return true;
 	for (unsigned i = 0; i < schema->fields; i++) {
+		if (plan && plain_value(&plan[i], event, &number))
+			return true;
 		sqlvalue_of(schema, i, event->data, event->data_len, &value);
 		if (value.kind != SQLVALUE_NULL)
 			return true;
