@@ -158,12 +158,25 @@ static enum ptx_same is_target(const struct ptx_attachment *attachment)
 /*
  * Trace points call this function. So the inherited generation is compared first, because this
  * needs no system call.
+ *
+ * A signal handler may call fork() inside this function. The child then continues here with the
+ * identity that ptx_family_keep() has reset, and the comparison with it says nothing about the
+ * child. So the child, which has another id, begins again.
  */
 enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation)
 {
-	if (self.generation[bit] == generation)
-		return PTX_SAME;
-	return is_target(&ptx_own_control.attachment[bit]);
+	enum ptx_same same;
+	uint32_t pid;
+
+	do {
+		pid = self.pid;
+		atomic_signal_fence(memory_order_seq_cst);
+		same = self.generation[bit] == generation ?
+			       PTX_SAME :
+			       is_target(&ptx_own_control.attachment[bit]);
+		atomic_signal_fence(memory_order_seq_cst);
+	} while (self.pid != pid);
+	return same;
 }
 
 /*
