@@ -13,7 +13,9 @@
  *	DECLARE_s32  a variable with the value, and the check of the value's type
  *	BYTES_s32    the least number of bytes in the payload
  *	PUT_s32      appends the variable to the payload
- *	PROBE_s32    the variable as an argument of a USDT probe
+ *	PROBE_s32    (SIZE, VALUE): an argument of a USDT probe, which is the value in the payload.
+ *	             SIZE is the number of bytes, with a - if the value has a sign. It is 4 or 8,
+ *	             because gdb does not know the names of some registers of 8 and 16 bits.
  *
  * The preprocessor must not expand a word before it selects the macro of the word: errno and bool
  * are macros, and a field may have the name of a macro. The preprocessor does not expand an operand
@@ -347,147 +349,147 @@ struct _posix_trace_null_np;
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_u8(...) + 1
 #define POSIX_TRACE_PUT_T_u8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
-#define POSIX_TRACE_PROBE_T_u8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_u8(name, ...) , ("-4", +(uint8_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_u16(name, ...) "u16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_u16(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u16", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_u16(...) + 2
 #define POSIX_TRACE_PUT_T_u16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint16_t)
-#define POSIX_TRACE_PROBE_T_u16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_u16(name, ...) , ("-4", +(uint16_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_u32(name, ...) "u32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_u32(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u32", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_u32(...) + 4
 #define POSIX_TRACE_PUT_T_u32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint32_t)
-#define POSIX_TRACE_PROBE_T_u32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_u32(name, ...) , ("4", +(uint32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_u64(name, ...) "u64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_u64(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u64", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_u64(...) + 8
 #define POSIX_TRACE_PUT_T_u64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
-#define POSIX_TRACE_PROBE_T_u64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_u64(name, ...) , ("8", +(uint64_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_s8(name, ...) "s8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_s8(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_s8(...) + 1
 #define POSIX_TRACE_PUT_T_s8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int8_t)
-#define POSIX_TRACE_PROBE_T_s8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_s8(name, ...) , ("-4", +(int8_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_s16(name, ...) "s16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_s16(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s16", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_s16(...) + 2
 #define POSIX_TRACE_PUT_T_s16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int16_t)
-#define POSIX_TRACE_PROBE_T_s16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_s16(name, ...) , ("-4", +(int16_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_s32(name, ...) "s32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_s32(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s32", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_s32(...) + 4
 #define POSIX_TRACE_PUT_T_s32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
-#define POSIX_TRACE_PROBE_T_s32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_s32(name, ...) , ("-4", +(int32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_s64(name, ...) "s64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_s64(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "s64", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_s64(...) + 8
 #define POSIX_TRACE_PUT_T_s64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int64_t)
-#define POSIX_TRACE_PROBE_T_s64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_s64(name, ...) , ("-8", +(int64_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_x8(name, ...) "x8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_x8(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_x8(...) + 1
 #define POSIX_TRACE_PUT_T_x8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
-#define POSIX_TRACE_PROBE_T_x8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_x8(name, ...) , ("-4", +(uint8_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_x16(name, ...) "x16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_x16(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x16", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_x16(...) + 2
 #define POSIX_TRACE_PUT_T_x16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint16_t)
-#define POSIX_TRACE_PROBE_T_x16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_x16(name, ...) , ("-4", +(uint16_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_x32(name, ...) "x32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_x32(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x32", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_x32(...) + 4
 #define POSIX_TRACE_PUT_T_x32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint32_t)
-#define POSIX_TRACE_PROBE_T_x32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_x32(name, ...) , ("4", +(uint32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_x64(name, ...) "x64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_x64(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "x64", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_x64(...) + 8
 #define POSIX_TRACE_PUT_T_x64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
-#define POSIX_TRACE_PROBE_T_x64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_x64(name, ...) , ("8", +(uint64_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_char(name, ...) "char " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_char(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "char", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_char(...) + 1
 #define POSIX_TRACE_PUT_T_char(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
-#define POSIX_TRACE_PROBE_T_char(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_char(name, ...) , ("-4", +(uint8_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_ns(name, ...) "ns " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_ns(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "ns", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_ns(...) + 8
 #define POSIX_TRACE_PUT_T_ns(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
-#define POSIX_TRACE_PROBE_T_ns(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_ns(name, ...) , ("8", +(uint64_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_time(name, ...) "time " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_time(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "time", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_time(...) + 8
 #define POSIX_TRACE_PUT_T_time(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int64_t)
-#define POSIX_TRACE_PROBE_T_time(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_time(name, ...) , ("-8", +(int64_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_errno(name, ...) "errno " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_errno(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "errno", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_errno(...) + 4
 #define POSIX_TRACE_PUT_T_errno(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
-#define POSIX_TRACE_PROBE_T_errno(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_errno(name, ...) , ("-4", +(int32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_o8(name, ...) "o8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_o8(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o8", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_o8(...) + 1
 #define POSIX_TRACE_PUT_T_o8(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint8_t)
-#define POSIX_TRACE_PROBE_T_o8(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_o8(name, ...) , ("-4", +(uint8_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_o16(name, ...) "o16 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_o16(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o16", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_o16(...) + 2
 #define POSIX_TRACE_PUT_T_o16(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint16_t)
-#define POSIX_TRACE_PROBE_T_o16(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_o16(name, ...) , ("-4", +(uint16_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_o32(name, ...) "o32 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_o32(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o32", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_o32(...) + 4
 #define POSIX_TRACE_PUT_T_o32(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint32_t)
-#define POSIX_TRACE_PROBE_T_o32(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_o32(name, ...) , ("4", +(uint32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_o64(name, ...) "o64 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_o64(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "o64", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_o64(...) + 8
 #define POSIX_TRACE_PUT_T_o64(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, uint64_t)
-#define POSIX_TRACE_PROBE_T_o64(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_o64(name, ...) , ("8", +(uint64_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_fd(name, ...) "fd " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_fd(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "fd", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_fd(...) + 4
 #define POSIX_TRACE_PUT_T_fd(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
-#define POSIX_TRACE_PROBE_T_fd(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_fd(name, ...) , ("-4", +(int32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_signal(name, ...) "signal " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_signal(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "signal", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_signal(...) + 4
 #define POSIX_TRACE_PUT_T_signal(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
-#define POSIX_TRACE_PROBE_T_signal(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_signal(name, ...) , ("-4", +(int32_t)posix_trace_F_##name)
 #define POSIX_TRACE_SCHEMA_T_wait(name, ...) "wait " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_wait(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "wait", \
 			     POSIX_TRACE_FIRST_(__VA_ARGS__, ))
 #define POSIX_TRACE_BYTES_T_wait(...) + 4
 #define POSIX_TRACE_PUT_T_wait(name, ...) POSIX_TRACE_PUT_AS_(posix_trace_F_##name, int32_t)
-#define POSIX_TRACE_PROBE_T_wait(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_wait(name, ...) , ("-4", +(int32_t)posix_trace_F_##name)
 /* bool: any number that is not 0 is true. */
 #define POSIX_TRACE_SCHEMA_T_bool(name, ...) "bool " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_bool(name, ...) \
@@ -495,7 +497,7 @@ struct _posix_trace_null_np;
 #define POSIX_TRACE_BYTES_T_bool(...) + 1
 #define POSIX_TRACE_PUT_T_bool(name, ...) \
 	*posix_trace_to_++ = (unsigned char)(posix_trace_F_##name ? 1 : 0);
-#define POSIX_TRACE_PROBE_T_bool(name, ...) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_bool(name, ...) , ("-4", posix_trace_F_##name ? 1 : 0)
 /*
  * In C before C23, <stdbool.h> makes bool a macro. If a macro of the program passes the word on,
  * the preprocessor has already expanded bool to _Bool.
@@ -512,13 +514,15 @@ struct _posix_trace_null_np;
 	POSIX_TRACE_NUMBER_(posix_trace_F_##name, #name, "f32", value)
 #define POSIX_TRACE_BYTES_T_f32(...)           + 4
 #define POSIX_TRACE_PUT_T_f32(name, value)     POSIX_TRACE_PUT_AS_(posix_trace_F_##name, float)
-#define POSIX_TRACE_PROBE_T_f32(name, value)   , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_f32(name, value)   \
+	, ("4", _posix_trace_bits32_np((float)posix_trace_F_##name))
 #define POSIX_TRACE_SCHEMA_T_f64(name, value)  "f64 " #name ";"
 #define POSIX_TRACE_DECLARE_T_f64(name, value) \
 	POSIX_TRACE_NUMBER_(posix_trace_F_##name, #name, "f64", value)
 #define POSIX_TRACE_BYTES_T_f64(...)           + 8
 #define POSIX_TRACE_PUT_T_f64(name, value)     POSIX_TRACE_PUT_AS_(posix_trace_F_##name, double)
-#define POSIX_TRACE_PROBE_T_f64(name, value)   , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_f64(name, value)   \
+	, ("8", _posix_trace_bits64_np((double)posix_trace_F_##name))
 
 /* ptr: any pointer. */
 #define POSIX_TRACE_SCHEMA_T_ptr(name, value)  "ptr " #name ";"
@@ -532,7 +536,7 @@ struct _posix_trace_null_np;
 		posix_trace_to_ = _posix_trace_put_np(posix_trace_to_, &posix_trace_x_, \
 						      sizeof(posix_trace_x_)); \
 	}
-#define POSIX_TRACE_PROBE_T_ptr(name, value)   , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_ptr(name, value)   , ("8", (uintptr_t)posix_trace_F_##name)
 
 /* str: a string. BYTES adds VARIES for each field that may need more than its least size. */
 #define POSIX_TRACE_VARIES_()                  0x10000000ul
@@ -544,7 +548,7 @@ struct _posix_trace_null_np;
 #define POSIX_TRACE_PUT_T_str(name, value) \
 	posix_trace_to_ = _posix_trace_put_str_np(posix_trace_to_, &posix_trace_room_, \
 						  (const char *)posix_trace_F_##name);
-#define POSIX_TRACE_PROBE_T_str(name, value)   , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_str(name, value)   , ("8", (uintptr_t)posix_trace_F_##name)
 
 /* bytes: a pointer and a number of bytes. */
 #define POSIX_TRACE_SCHEMA_T_bytes(name, pointer, len)  "bytes " #name ";"
@@ -558,7 +562,7 @@ struct _posix_trace_null_np;
 						    posix_trace_F_##name, \
 						    posix_trace_N_##name);
 #define POSIX_TRACE_PROBE_T_bytes(name, pointer, len) \
-	, posix_trace_F_##name, posix_trace_N_##name
+	, ("8", (uintptr_t)posix_trace_F_##name), ("8", posix_trace_N_##name)
 
 /* array: `n` elements of a type at a pointer; for the types str and bytes: `n` bytes. */
 #define POSIX_TRACE_SCHEMA_T_array(type, n, name, pointer) \
@@ -581,7 +585,8 @@ struct _posix_trace_null_np;
 #define POSIX_TRACE_PUT_T_array(type, n, name, pointer) \
 	posix_trace_to_ = POSIX_TRACE_PUT_ARRAY_##type(posix_trace_to_, posix_trace_F_##name, \
 						       (n) * POSIX_TRACE_ELEMENT_##type);
-#define POSIX_TRACE_PROBE_T_array(type, n, name, pointer) , posix_trace_F_##name
+#define POSIX_TRACE_PROBE_T_array(type, n, name, pointer) \
+	, ("8", (uintptr_t)posix_trace_F_##name)
 #define POSIX_TRACE_ELEMENT_u8      1
 #define POSIX_TRACE_ELEMENT_u16     2
 #define POSIX_TRACE_ELEMENT_u32     4
@@ -743,6 +748,26 @@ struct _posix_trace_null_np;
 #define POSIX_TRACE_BYTES_T_counter(...)
 #define POSIX_TRACE_PUT_T_counter(...)
 #define POSIX_TRACE_PROBE_T_counter(...)
+
+/*
+ * The bits of a float and a double, for the arguments of probes. bpftrace and gdb cannot read a
+ * probe that has an argument with a fraction, not even its other arguments.
+ */
+static __inline __attribute__((always_inline, unused)) uint32_t _posix_trace_bits32_np(float x)
+{
+	uint32_t bits;
+
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static __inline __attribute__((always_inline, unused)) uint64_t _posix_trace_bits64_np(double x)
+{
+	uint64_t bits;
+
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
 
 /* Appends `len` bytes to a payload that has room for them. */
 static __inline __attribute__((always_inline, unused)) unsigned char *

@@ -164,9 +164,6 @@ END
 for compiler in gcc clang; do
 	command -v $compiler >/dev/null || continue
 	for form in '' -DPOSIX_TRACE_SDT_NP -DPOSIX_TRACE_WEAK_NP; do
-		if test "$form" = -DPOSIX_TRACE_SDT_NP; then
-			echo '#include <sys/sdt.h>' | $compiler -fsyntax-only -x c - 2>/dev/null || continue
-		fi
 		check "a float has no warning with $compiler $form" $compiler -std=c11 $warnings $strict \
 			-Wdouble-promotion -Wfloat-conversion -Wvla $form -I"$include" -fsyntax-only -x c - <<-'END'
 				#include <trace_np.h>
@@ -736,64 +733,142 @@ IFS=$IFS_default
 
 # --- USDT probes
 
-if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
-	for compiler in "$CC" "$CXX" clang clang++; do
-		command -v ${compiler##* } >/dev/null || continue
-		language=c
-		case $compiler in "$CXX" | clang++) language=c++ ;; esac
-		$compiler -x $language -O2 -Wall -Wextra -Wpedantic -Werror -DPOSIX_TRACE_SDT_NP \
-			-std=$(test $language = c && echo c11 || echo c++11) \
-			-I"$include" -o "$tmp/probes" -x $language - \
-			-L"$libs" -lposixtrace <<-'END'
-			#include <trace_point_np.h>
-			int main(int argc, char **argv)
-			{
-				POSIX_TRACE_SCOPE_NP(whole, (s32, argc, argc));
-				POSIX_TRACE_EVENT_NP(probe_four, (s32, fd, argc), (str, name, argv[0]),
-						     (bytes, raw, argv[0], 2), (f64, real, 1.5));
-				POSIX_TRACE_EVENT_NP(net.accept, (level, 3));
-				return 0;
-			}
-		END
-		check "a program with probes compiles as $language with $compiler" test $? = 0
-		check "it runs" "$tmp/probes"
-		readelf -n "$tmp/probes" >"$tmp/out"
-		check "the provider is named" has out 'Provider: posixtrace'
-		check "a scope is a probe, $language" has out 'Name: whole$'
-		check "an event is a probe, $language" has out 'Name: probe_four$'
-		check "a name with a dot is one, $language" has out 'Name: net.accept$'
-		check "fields are its arguments, $language" test \
-			"$(grep -A2 'Name: probe_four$' "$tmp/out" | grep Arguments | wc -w)" -eq 6
-		# It needs root, or not even that, according to its version.
-		if command -v bpftrace >/dev/null &&
-			bpftrace -l "usdt:$tmp/probes:*" 2>/dev/null | sort >"$tmp/out" && test -s "$tmp/out"; then
-			check "bpftrace lists the three, $language" test "$(sed 's/.*:posixtrace://' "$tmp/out" |
-				tr '\n' ' ')" = 'net.accept probe_four whole '
-		else
-			echo "no bpftrace that lists probes here"
-		fi
-	done
-	# perf refuses names with a dot.
-	check "a program with names that perf knows is built" $CC -O2 -DPOSIX_TRACE_SDT_NP -I"$include" \
-		-o "$tmp/probes" -x c - -L"$libs" -lposixtrace <<-'END'
+for compiler in "$CC" "$CXX" clang clang++; do
+	command -v ${compiler##* } >/dev/null || continue
+	language=c
+	case $compiler in "$CXX" | clang++) language=c++ ;; esac
+	$compiler -x $language -O2 -Wall -Wextra -Wpedantic -Werror -DPOSIX_TRACE_SDT_NP \
+		-std=$(test $language = c && echo c11 || echo c++11) \
+		-I"$include" -o "$tmp/probes" -x $language - \
+		-L"$libs" -lposixtrace <<-'END'
 		#include <trace_point_np.h>
 		int main(int argc, char **argv)
 		{
-			POSIX_TRACE_EVENT_NP(accept, (s32, fd, argc), (str, name, argv[0]));
-			POSIX_TRACE_EVENT_NP(step, (s32, fd, argc));
+			POSIX_TRACE_SCOPE_NP(whole, (s32, argc, argc));
+			POSIX_TRACE_EVENT_NP(probe_four, (s32, fd, argc), (str, name, argv[0]),
+					     (bytes, raw, argv[0], 2), (f64, real, 1.5));
+			POSIX_TRACE_EVENT_NP(net.accept, (level, 3));
 			return 0;
 		}
 	END
-	if perf --buildid-dir "$tmp/perf" buildid-cache --add "$tmp/probes" 2>/dev/null &&
-		test -d "$tmp/perf"; then
-		perf --buildid-dir "$tmp/perf" list sdt >"$tmp/out" 2>&1 </dev/null
-		check "perf lists the first one" has out 'sdt_posixtrace:accept '
-		check "the second one has its fields" has out 'sdt_posixtrace:step '
+	check "a program with probes compiles as $language with $compiler" test $? = 0
+	check "it runs" "$tmp/probes"
+	readelf -n "$tmp/probes" >"$tmp/out"
+	check "the provider is named" has out 'Provider: posixtrace'
+	check "a scope is a probe, $language" has out 'Name: whole$'
+	check "an event is a probe, $language" has out 'Name: probe_four$'
+	check "a name with a dot is one, $language" has out 'Name: net.accept$'
+	check "fields are its arguments, $language" test \
+		"$(grep -A2 'Name: probe_four$' "$tmp/out" | grep Arguments | wc -w)" -eq 6
+	# It needs root, or not even that, according to its version.
+	if command -v bpftrace >/dev/null &&
+		bpftrace -l "usdt:$tmp/probes:*" 2>/dev/null | sort >"$tmp/out" && test -s "$tmp/out"; then
+		check "bpftrace lists the three, $language" test "$(sed 's/.*:posixtrace://' "$tmp/out" |
+			tr '\n' ' ')" = 'net.accept probe_four whole '
 	else
-		echo "no perf that reads probes here"
+		echo "no bpftrace that lists probes here"
 	fi
+done
+
+# Each type, and as many values as a probe has arguments. gdb and bpftrace read none of the arguments
+# of a probe if one of them has a fraction, and gdb does not know some registers of 8 and 16 bits.
+for how in "$CC -std=c11 -O0 -x c" "$CC -std=gnu11 -O3 -x c" "$CXX -std=c++11 -O0 -x c++" \
+	"$CXX -O2 -x c++" 'clang -O0 -x c' 'clang -O2 -x c' 'clang++ -std=c++17 -O3 -x c++'; do
+	command -v ${how%% *} >/dev/null || continue
+	check "each type in a probe compiles, $how" $how $warnings -DPOSIX_TRACE_SDT_NP -I"$include" \
+		-o "$tmp/values" "$points/probes.c" -L"$libs" -lposixtrace
+	readelf -n "$tmp/values" | sed -n '/Arguments:/s/@[^ ]*//gp' | tr -s ' ' | LC_ALL=C sort -u \
+		>"$tmp/sizes"
+	check "the arguments have these sizes, $how" diff - "$tmp/sizes" <<-'END'
+		 Arguments:
+		 Arguments: -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4
+		 Arguments: -4 -4 -4 -8 -4 -4 4 8 -4
+		 Arguments: 4 8 4 8 8
+		 Arguments: 8 8 8 8 -4 8
+	END
+	if gdb -q -batch -ex 'break main' -ex run -ex kill "$tmp/values" 2>&1 |
+		grep -q '^Breakpoint 1, '; then
+		gdb -q -batch -x "$points/probes.gdb" "$tmp/values" 2>&1 | sed -n 's/^>//p' >"$tmp/out"
+		check "gdb prints the values, $how" diff - "$tmp/out" <<-'END'
+			9: -1 -2 2 -4 250 65000 4000000000 9223372036854775808 232
+			5: 3fa00000 c004000000000000 40000000 3ff4000000000000 4004000000000000
+			6: text text 3 8 1 0
+			0
+			12: 2 12 24
+		END
+	else
+		echo "no gdb that runs programs here"
+	fi
+	# It needs root and a kernel with BPF.
+	if bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1; then
+		bpftrace -c "$tmp/values" -e "
+			usdt:$tmp/values:posixtrace:integers {
+				printf(\">%d %d %d %d %d %d\\n\", arg0, arg1, arg2, arg3, arg4, arg5); }
+			usdt:$tmp/values:posixtrace:numbers { printf(\">%x %lx %lx\\n\", arg0, arg1, arg4); }
+			usdt:$tmp/values:posixtrace:pointers { printf(\">%s %s\\n\", str(arg0), str(arg1)); }" \
+			2>/dev/null | sed -n 's/^>//p' >"$tmp/out"
+		check "bpftrace prints the values, $how" diff - "$tmp/out" <<-'END'
+			-1 -2 2 -4 250 65000
+			3fa00000 c004000000000000 4004000000000000
+			text text
+		END
+	else
+		echo "no bpftrace that runs here"
+	fi
+done
+
+# A program has probes with semaphores of its own. Either header may be the first.
+if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
+	cat >"$tmp/semaphores.c" <<-'END'
+		#ifdef FIRST
+		#include <trace_point_np.h>
+		#endif
+		#define _SDT_HAS_SEMAPHORES 1
+		#include <sys/sdt.h>
+		#undef _SDT_HAS_SEMAPHORES
+		#include <trace_point_np.h>
+		unsigned short own_mine_semaphore __attribute__((section(".probes")));
+		int main(int argc, char **argv)
+		{
+			(void)argv;
+			if (own_mine_semaphore)
+				DTRACE_PROBE1(own, mine, argc);
+			POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, argc));
+			return 0;
+		}
+	END
+	for how in "$CC -x c" "$CXX -x c++" 'clang -x c' "$CC -DFIRST -x c" "$CXX -DFIRST -x c++"; do
+		command -v ${how%% *} >/dev/null || continue
+		check "a program has semaphores of its own, $how" $how -O2 -DPOSIX_TRACE_SDT_NP \
+			-I"$include" -o "$tmp/semaphores" "$tmp/semaphores.c" -L"$libs" -lposixtrace
+		readelf -n "$tmp/semaphores" |
+			sed -n 's/.*Name: //p; s/.*Semaphore: 0x0*$/none/p; t; s/.*Semaphore:.*/one/p' |
+			tr '\n' ' ' >"$tmp/out"
+		check "only its own probes have one, $how" test "$(cat "$tmp/out")" = \
+			'mine one net.accept none '
+	done
 else
-	echo "no <sys/sdt.h>: probes are not tested"
+	echo "no <sys/sdt.h>: it is not tested beside the probes of trace points"
+fi
+
+# perf refuses names with a dot.
+check "a program with names that perf knows is built" $CC -O2 -DPOSIX_TRACE_SDT_NP -I"$include" \
+	-o "$tmp/probes" -x c - -L"$libs" -lposixtrace <<-'END'
+	#include <trace_point_np.h>
+	int main(int argc, char **argv)
+	{
+		POSIX_TRACE_EVENT_NP(accept, (s32, fd, argc), (str, name, argv[0]));
+		POSIX_TRACE_EVENT_NP(step, (s32, fd, argc));
+		return 0;
+	}
+END
+if perf --buildid-dir "$tmp/perf" buildid-cache --add "$tmp/probes" 2>/dev/null &&
+	test -d "$tmp/perf"; then
+	perf --buildid-dir "$tmp/perf" list sdt >"$tmp/out" 2>&1 </dev/null
+	check "perf lists the first one" has out 'sdt_posixtrace:accept '
+	check "the second one has its fields" has out 'sdt_posixtrace:step '
+else
+	echo "no perf that reads probes here"
 fi
 
 finish
