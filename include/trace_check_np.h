@@ -2,9 +2,9 @@
 /*
  * trace_check_np.h - verifies a log. Included by <trace_np.h>.
  *
- * Threads  several threads may call the function at the same time, with different descriptors.
- * Signals  the function is not async-signal-safe.
- * Errors   the function returns 0 or the error number, and leaves errno as it was.
+ * Threads  several threads may call the functions at the same time, with different descriptors.
+ * Signals  the functions are not async-signal-safe.
+ * Errors   posix_trace_check_np() returns 0 or the error number. No function changes errno.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
@@ -23,6 +23,15 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * Returns the reason, in English, why a file cannot be opened as a log, a constant such as "this is
+ * not a trace log". Returns null if posix_trace_open_np() with POSIX_TRACE_OPEN_SALVAGE_NP does not
+ * return EINVAL or ENOTSUP for the file. The message of these errors says nothing about the file.
+ *
+ * file_desc  the file
+ */
+const char *posix_trace_open_fault_np(int file_desc);
 
 /* A fault of a log or of a backing file. */
 struct posix_trace_fault_np {

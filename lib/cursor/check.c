@@ -391,30 +391,27 @@ static const char *why_unreadable(int fd)
 }
 
 /*
- * Called if the log could not be opened: finds the reason and reports it as a fault at offset 0.
- * Returns EINVAL or ENOMEM. The function reads the header once more, since ptx_stored_open()
- * returns only an error number.
+ * Called if ptx_stored_open() has returned EINVAL or ENOTSUP: returns the reason, a constant text,
+ * or NULL if there is no memory. Stores the size of the file if it is known. The function reads the
+ * header once more, since ptx_stored_open() returns only an error number.
  */
-static int check_explain(struct ptx_check *check, int fd)
+static const char *find_fault(int fd, uint64_t *bytes)
 {
 	struct ptx_log_window window;
 	const char *why = why_unreadable(fd);
-	const void *bytes;
+	const void *header;
 
-	if (why) {
-		ptx_check_fault(check, 0, 0, "%s", why);
-		return EINVAL;
-	}
+	if (why)
+		return why;
 	why = "this file cannot be read";
 	/* EBADF is impossible here, because the descriptor is open. */
 	if (ptx_log_window_open(&window, fd))
-		return ENOMEM;
-	/* The caller gets the length of the file, although the file is no log. */
-	check->result->bytes = window.file_bytes;
+		return NULL;
+	*bytes = window.file_bytes;
 	/* ptx_log_decode_header() gives the reason, if the file has as many bytes as a header. */
-	bytes = ptx_log_window_at(&window, 0, PTX_LOG_HEADER_BYTES);
-	if (bytes)
-		find_reason(bytes, &why);
+	header = ptx_log_window_at(&window, 0, PTX_LOG_HEADER_BYTES);
+	if (header)
+		find_reason(header, &why);
 	else if (window.file_bytes < PTX_LOG_HEADER_BYTES)
 		why = is_beginning(&window) ? "this file is too short to be a trace log" :
 					      "this is not a trace log";
@@ -423,9 +420,30 @@ static int check_explain(struct ptx_check *check, int fd)
 	 * be closed first.
 	 */
 	ptx_log_window_close(&window);
-	ptx_check_fault(check, 0,
-			check->result->bytes < PTX_LOG_HEADER_BYTES ? check->result->bytes :
-								      PTX_LOG_HEADER_BYTES,
+	return why;
+}
+
+const char *ptx_check_open_fault(int fd)
+{
+	struct ptx_stored *log;
+	uint64_t bytes;
+	int err = ptx_stored_open_now(fd, true, &log);
+
+	if (!err)
+		ptx_stored_close(log);
+	return err == EINVAL || err == ENOTSUP ? find_fault(fd, &bytes) : NULL;
+}
+
+/* Reports why the log could not be opened, as a fault at offset 0. Returns EINVAL or ENOMEM. */
+static int check_explain(struct ptx_check *check, int fd)
+{
+	/* The caller gets the length of the file, although the file is no log. */
+	uint64_t *bytes = &check->result->bytes;
+	const char *why = find_fault(fd, bytes);
+
+	if (!why)
+		return ENOMEM;
+	ptx_check_fault(check, 0, *bytes < PTX_LOG_HEADER_BYTES ? *bytes : PTX_LOG_HEADER_BYTES,
 			"%s", why);
 	return EINVAL;
 }

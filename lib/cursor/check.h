@@ -23,4 +23,10 @@
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 		  void *arg, struct posix_trace_check_np *result);
 
+/*
+ * Returns the reason, a constant text, why ptx_stored_open() with salvage returns EINVAL or ENOTSUP
+ * for a file. Returns NULL if it does not, or if there is no memory. May change errno.
+ */
+const char *ptx_check_open_fault(int fd);
+
 #endif

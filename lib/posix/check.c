@@ -78,6 +78,15 @@ static int check_file(int file_desc, ptx_report *report, void *arg, size_t fault
 	return err;
 }
 
+PTX_EXPORT const char *posix_trace_open_fault_np(int file_desc)
+{
+	struct ptx_call call = ptx_call_begin();
+	const char *why = ptx_check_open_fault(file_desc);
+
+	ptx_call_end(call, 0);
+	return why;
+}
+
 /*
  * `report` may be NULL: then only the result is stored. `report` is called without a lock of the
  * library.

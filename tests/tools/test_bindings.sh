@@ -222,6 +222,14 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 	cp -R "$bindings/rust" "$tmp/crate"
 	chmod -R u+w "$tmp/crate"
 	cp "$points/same.rs" "$points/lines.rs" "$points/overlap.rs" "$tmp/crate/examples"
+	cat >"$tmp/crate/examples/refused.rs" <<-'END'
+		fn main() {
+		    for path in std::env::args().skip(1) {
+		        let error = posixtrace::Log::open(&path).unwrap_err();
+		        println!("{error} {:?}", error.kind());
+		    }
+		}
+	END
 	rust() {
 		(cd "$tmp/crate" && CARGO_HOME=$tmp/cargo CARGO_TARGET_DIR=$tmp/target \
 			POSIXTRACE_LIB_DIR=$libs RUSTFLAGS='-D warnings' \
@@ -267,6 +275,13 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 		bytes	raw="a..." text="" behind=8
 		nul	a="a" b="b" took=18446744073.709551615s
 		whole.end	-
+	END
+	printf PXTR >"$tmp/short"
+	(cd "$tmp" && target/debug/examples/refused no/file short crate/src/lib.rs) >"$tmp/out"
+	check "Rust says which file is no log, and why" diff - "$tmp/out" <<-END
+		no/file: No such file or directory (os error 2) NotFound
+		short: this file is too short to be a trace log InvalidInput
+		crate/src/lib.rs: this is not a trace log InvalidInput
 	END
 	check "spans of futures overlap" "$tmp/target/debug/examples/overlap" "$tmp/overlap.ptl"
 	overlaps Rust

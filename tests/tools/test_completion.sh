@@ -193,14 +193,17 @@ fi
 offers_zsh() {
 	mkdir -p "$tmp/zsh"
 	cp "$tmp/script" "$tmp/zsh/_posixtrace"
-	timeout 60 zsh -f "$support/offers.zsh" "$tmp/zsh" "$@" 2>/dev/null | sort -u >"$tmp/offers"
+	timeout 60 zsh -f "$support/offers.zsh" "$tmp/zsh" "$@" 2>/dev/null | sort -u >"$tmp/all"
 	# Letters are offered, too.
-	sed -i '/^-[^-]/d; s/=$//' "$tmp/offers"
+	sed '/^-[^-]/d; s/=$//' "$tmp/all" >"$tmp/offers"
 }
 
 if zsh -f -c 'zmodload zsh/zpty && autoload -Uz +X compinit' 2>/dev/null; then
 	common zsh "$built/_posixtrace"
 	offered zsh 'posixtrace record --trace io,lo' lock lock-hold
+	offers_zsh 'posixtrace record --trace io,'
+	check "zsh: families behind a comma" has offers '^net$'
+	check "zsh: no options of compadd behind a comma" lacks all '^-'
 	offered zsh 'posixtrace record --policy=lo' loop
 	offered zsh 'posixtrace record -e tim' 'time.\*'
 	# A line of .zshrc, with and without completion before it; the start of the shell prints nothing.

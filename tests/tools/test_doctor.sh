@@ -50,7 +50,7 @@ if unshare --user --map-root-user --mount true 2>/dev/null; then
 	folder=$(sed -n 's|^pkglibdir = .*/||p' "${top_builddir:-..}/lib/Makefile")
 	check "this page has the folder of the preload library" \
 		grep -q "LD_PRELOAD=/usr/lib/[^/]*/$folder/libposixtrace-preload.so " \
-		"${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-containers.7"
+		"${top_srcdir:-${0%/*}/../..}/lib/man/posixtrace-containers.7"
 	kill -KILL $outside
 	wait $outside 2>/dev/null
 fi

@@ -660,14 +660,10 @@ class log {
 public:
 	explicit log(const std::string &path) : file_(path, O_RDONLY)
 	{
-		std::string why = path;
-		struct posix_trace_check_np result;
 		const int err = posix_trace_open_np(file_.fd(), POSIX_TRACE_OPEN_SALVAGE_NP, &trid_);
+		const char *why = err ? posix_trace_open_fault_np(file_.fd()) : nullptr;
 
-		/* The message of EINVAL says nothing about the file, but the first reason does. */
-		if (err == EINVAL || err == ENOTSUP)
-			posix_trace_check_np(file_.fd(), add_reason, &why, &result);
-		check(err, why.substr(0, path.size() + 200).c_str());
+		check(err, (why ? path + ": " + why : path).c_str());
 	}
 	log(const log &) = delete;
 	log &operator=(const log &) = delete;
@@ -712,15 +708,6 @@ public:
 	trace_id_t id() const noexcept { return trid_; }
 
 private:
-	/* Adds the reason of a fault to a std::string. */
-	static void add_reason(void *why, const posix_trace_fault_np *fault) noexcept
-	{
-		try {
-			*static_cast<std::string *>(why) += std::string(": ") + fault->reason;
-		} catch (const std::bad_alloc &) {
-		}
-	}
-
 	struct type {
 		std::string name;
 		std::unique_ptr<posix_trace_schema_np> schema;

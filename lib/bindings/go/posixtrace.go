@@ -82,24 +82,6 @@ static int next(trace_id_t trid, struct posix_trace_event_np *event, int *none)
 	return posix_trace_getnext_np(trid, event, none);
 }
 
-// Keeps the first reason that posix_trace_check_np() reports.
-static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
-{
-	char *reason = arg;
-
-	if (!*reason)
-		snprintf(reason, 200, "%s", fault->reason);
-}
-
-// Stores the reason why a file is no log, or "".
-static void why_no_log(int fd, char reason[200])
-{
-	struct posix_trace_check_np check;
-
-	*reason = '\0';
-	posix_trace_check_np(fd, keep_reason, reason, &check);
-}
-
 // Stores the next value, and also copies its number: cgo cannot access the members of an unnamed
 // union. Returns 0 if there is no further value.
 static int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value,
@@ -505,15 +487,12 @@ func Open(path string) (*Log, error) {
 		&log.id); err != 0 {
 		defer file.Close()
 		// The text of EINVAL says nothing about the file.
-		var reason [200]C.char
-		if err == C.EINVAL || err == C.ENOTSUP {
-			C.why_no_log(C.int(file.Fd()), &reason[0])
-		}
-		if reason[0] == 0 {
+		reason := C.posix_trace_open_fault_np(C.int(file.Fd()))
+		if reason == nil {
 			return nil, check(path, err)
 		}
 		return nil, &os.PathError{Op: "posixtrace", Path: path,
-			Err: fmt.Errorf("%s: %w", C.GoString(&reason[0]), syscall.Errno(err))}
+			Err: fmt.Errorf("%s: %w", C.GoString(reason), syscall.Errno(err))}
 	}
 	return log, nil
 }

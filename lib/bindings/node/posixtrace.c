@@ -387,31 +387,20 @@ static napi_value make_stream(napi_env env, napi_callback_info info)
 	return node_give(env, reader, err, path);
 }
 
-#define REASON_BYTES 200
-
-/* Keeps the first reason that posix_trace_check_np() reports. */
-static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
-{
-	char *reason = arg;
-
-	if (!*reason)
-		snprintf(reason, REASON_BYTES, "%s", fault->reason);
-}
-
 /* For a file that is no log, the message is the reason: that of EINVAL says nothing about it. */
 static napi_value open_log(napi_env env, napi_callback_info info)
 {
-	char path[4096], reason[REASON_BYTES] = "";
+	char path[4096];
 	struct reader *reader = make_reader(env, info, O_RDONLY, path, sizeof(path), true);
-	struct posix_trace_check_np check;
+	const char *reason = NULL;
 	int err;
 
 	if (!reader)
 		return NULL;
 	err = posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &reader->trid);
-	if (err == EINVAL || err == ENOTSUP)
-		posix_trace_check_np(reader->fd, keep_reason, reason, &check);
-	if (!*reason)
+	if (err)
+		reason = posix_trace_open_fault_np(reader->fd);
+	if (!reason)
 		return node_give(env, reader, err, path);
 	reader->trid = 0;
 	free_reader(env, reader, NULL);

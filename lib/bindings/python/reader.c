@@ -219,30 +219,16 @@ static Reader *reader_new(PyTypeObject *type, const char *path, int flags, bool 
 	return reader;
 }
 
-#define REASON_BYTES 200
-
-/* Keeps the first reason that posix_trace_check_np() reports. */
-static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
-{
-	char *reason = arg;
-
-	if (!*reason)
-		snprintf(reason, REASON_BYTES, "%s", fault->reason);
-}
-
 /*
  * Raises OSError for a file that cannot be opened as a log. For a file that is no log, the message
  * is the reason, because that of EINVAL says nothing about the file. Returns NULL.
  */
 static PyObject *fail_log(int err, int fd, const char *path)
 {
-	struct posix_trace_check_np check;
-	char reason[REASON_BYTES] = "";
+	const char *reason = posix_trace_open_fault_np(fd);
 	PyObject *args;
 
-	if (err == EINVAL || err == ENOTSUP)
-		posix_trace_check_np(fd, keep_reason, reason, &check);
-	if (!*reason)
+	if (!reason)
 		return ptx_fail(err, path);
 	args = Py_BuildValue("isN", err, reason, PyUnicode_DecodeFSDefault(path));
 	if (args)

@@ -339,12 +339,14 @@ START_TEST(a_file_that_is_no_log_is_einval_with_a_reason)
 
 	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
 	ck_assert_str_eq(seen.text, "this is not a trace log\n");
+	ck_assert_str_eq(posix_trace_open_fault_np(fd), "this is not a trace log");
 	close(fd);
 	/* A file with the beginning of a header may be a log that was cut. */
 	fd = sample_file_of(PTX_LOG_MAGIC, 5);
 	memset(&seen, 0, sizeof(seen));
 	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
 	ck_assert_str_eq(seen.text, "this file is too short to be a trace log\n");
+	ck_assert_str_eq(posix_trace_open_fault_np(fd), "this file is too short to be a trace log");
 	close(fd);
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	memset(&seen, 0, sizeof(seen));
@@ -352,6 +354,27 @@ START_TEST(a_file_that_is_no_log_is_einval_with_a_reason)
 	ck_assert_str_eq(seen.text, "this is not a trace log\n");
 	close(fd);
 	FAILS(EINVAL, ptx_check_log(-1, NULL, NULL, &result));
+}
+END_TEST
+
+START_TEST(only_a_file_that_is_refused_has_a_reason)
+{
+	struct work work = a_log(POSIX_TRACE_APPEND);
+	struct ptx_log_header *header = (void *)work.bytes;
+	int fd = sample_file_of(work.bytes, work.size), folder = open("/", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_ptr_null(posix_trace_open_fault_np(fd));
+	close(fd);
+	header->byte_order = __builtin_bswap64(header->byte_order);
+	fd = sample_file_of(work.bytes, work.size);
+	errno = ENOSYS;
+	ck_assert_str_eq(posix_trace_open_fault_np(fd), "the log has another byte order");
+	ck_assert_str_eq(posix_trace_open_fault_np(folder), "this is a directory");
+	ck_assert_str_eq(posix_trace_open_fault_np(-1), "the descriptor is not open");
+	ck_assert_int_eq(errno, ENOSYS);
+	close(folder);
+	close(fd);
+	free(work.bytes);
 }
 END_TEST
 
@@ -396,4 +419,5 @@ SUITE_MAIN("cursor check", a_changed_byte_is_found_in_every_part,
 	   counts_and_times_of_a_block_are_compared_with_its_records,
 	   a_block_that_is_gone_is_missed, index_end_and_names_are_compared_with_the_blocks,
 	   a_ledger_that_does_not_add_up_is_found, a_file_that_is_no_log_is_einval_with_a_reason,
+	   only_a_file_that_is_refused_has_a_reason,
 	   a_descriptor_that_cannot_be_read_at_offsets_has_its_own_reason)

@@ -127,7 +127,8 @@ static void put_quoted(struct out *out, const char *text, size_t len, const char
 
 /*
  * Writes how the argument of an option or a command is completed: a function, or words in
- * parentheses.
+ * parentheses. If a blank precedes the name of a function, _arguments adds no options of compadd to
+ * the function's arguments.
  */
 static void put_action(struct out *out, enum option_kind kind, const char *choices)
 {
@@ -147,14 +148,13 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
 		out_str(out, "_posixtrace_pids");
 		break;
 	case OPTION_LIST:
-		out_str(out, "_posixtrace_list ");
+		out_str(out, " _posixtrace_list ");
 		shells_words(out, kind, choices);
 		break;
 	case OPTION_PROGRAM:
 		out_str(out, "_normal");
 		break;
 	case OPTION_EVENT:
-		/* Because of the blank before the name, _arguments adds no options of compadd. */
 		out_str(out, " _posixtrace_events");
 		if (choices) {
 			out_char(out, ' ');

@@ -58,26 +58,15 @@ static bool is_log(int file)
 	return !err || err == ENOTSUP;
 }
 
-/* Stores a copy of the reason, if it is the first reason. */
-static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
-{
-	char **reason = arg;
-
-	if (!*reason)
-		*reason = strdup(fault->reason);
-}
-
 /*
  * Does the same as logfile_kind(), for an open file. posix_trace_open_np() returns EINVAL both for
- * a file that is no log and for a log that it cannot read. Only such a log begins with the magic,
- * and posix_trace_check_np() reports the reason. If the header is refused, that function reads only
- * the header.
+ * a file that is no log and for a log that it cannot read. Only such a log begins with the magic.
  */
 static enum logfile_kind kind_of(int fd, char why[LOGFILE_WHY_BYTES])
 {
-	struct posix_trace_check_np check;
-	char *reason = NULL, magic[8];
+	const char *reason;
 	struct stat file;
+	char magic[8];
 	int err;
 
 	if (!fstat(fd, &file) && !S_ISREG(file.st_mode))
@@ -93,10 +82,9 @@ static enum logfile_kind kind_of(int fd, char why[LOGFILE_WHY_BYTES])
 	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
 	    memcmp(magic, "PXTRLOG1", sizeof(magic)) != 0)
 		return LOGFILE_NO_LOG;
-	posix_trace_check_np(fd, keep_reason, &reason, &check);
+	reason = posix_trace_open_fault_np(fd);
 	if (reason)
 		snprintf(why, LOGFILE_WHY_BYTES, "%s", reason);
-	free(reason);
 	return LOGFILE_REFUSED;
 }
 
@@ -648,20 +636,16 @@ const char *(*logfile_unread_format)(int fd);
 
 int logfile_say_why(const struct logfile *log, int err)
 {
-	const char *format = NULL, *unread = NULL;
-	struct posix_trace_check_np check;
-	char *reason = NULL, byte;
+	const char *format = NULL, *unread = NULL, *reason = NULL;
+	char byte;
 
 	if (err == EINVAL && pread(log->fd, &byte, 1, 0) == 0) {
 		say("%s: it is empty", log->path);
 		return TOOL_FAILURE;
 	}
-	/*
-	 * posix_trace_check_np() gives the reason in words. If the file is not a log, it may have a
-	 * foreign format that the tool can import.
-	 */
+	/* If the file is not a log, it may have a foreign format that the tool can import. */
 	if (err == EINVAL || err == ENOTSUP) {
-		posix_trace_check_np(log->fd, keep_reason, &reason, &check);
+		reason = posix_trace_open_fault_np(log->fd);
 		format = logfile_foreign_format ? logfile_foreign_format(log->fd) : NULL;
 	}
 	if (!format && (err == EINVAL || err == ENOTSUP || err == EISDIR) && logfile_unread_format)
@@ -674,6 +658,5 @@ int logfile_say_why(const struct logfile *log, int err)
 		    log->path, format, format);
 	else
 		say("%s: %s", log->path, reason ? reason : say_strerror(err));
-	free(reason);
 	return TOOL_FAILURE;
 }

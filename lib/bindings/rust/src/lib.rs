@@ -109,6 +109,7 @@ mod sys {
         pub fn posix_trace_shutdown(id: c_ulong) -> c_int;
         pub fn posix_trace_set_level_np(id: c_ulong, level: c_int) -> c_int;
         pub fn posix_trace_open_np(fd: c_int, flags: c_uint, id: *mut c_ulong) -> c_int;
+        pub fn posix_trace_open_fault_np(fd: c_int) -> *const c_char;
         pub fn posix_trace_close(id: c_ulong) -> c_int;
         pub fn posix_trace_getnext_sized_np(
             id: c_ulong, event: *mut Event, size: usize, unavailable: *mut c_int,

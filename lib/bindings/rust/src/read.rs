@@ -123,12 +123,26 @@ impl std::fmt::Debug for Log {
 }
 
 impl Log {
-    /// Opens a log.
+    /// Opens a log. The text of an error has the path, and the reason why the file is no log.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Log> {
+        let path = path.as_ref();
+        Self::open_file(path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+
+    fn open_file(path: &Path) -> io::Result<Log> {
         let file = File::open(path)?;
         let mut id = 0;
         // POSIX_TRACE_OPEN_SALVAGE_NP
-        check(unsafe { sys::posix_trace_open_np(file.as_raw_fd(), 1, &mut id) })?;
+        let opened = check(unsafe { sys::posix_trace_open_np(file.as_raw_fd(), 1, &mut id) });
+        if let Err(error) = opened {
+            let why = unsafe { sys::posix_trace_open_fault_np(file.as_raw_fd()) };
+            if why.is_null() {
+                return Err(error);
+            }
+            let why = unsafe { CStr::from_ptr(why) }.to_string_lossy();
+            return Err(io::Error::new(error.kind(), why));
+        }
         Ok(Log { id, types: HashMap::new(), _file: file })
     }
 
