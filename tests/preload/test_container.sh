@@ -119,27 +119,34 @@ end_target
 
 # --- podman
 
+# with_cgroup2 COMMAND...: all control groups that the command sees are of version 2
+with_cgroup2() {
+	unshare -m sh -c 'umount -R -l /sys/fs/cgroup 2>/dev/null
+		mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"' sh "$@"
+}
 # run_podman ARGUMENT...: podman run without capabilities
 run_podman() {
 	# shellcheck disable=SC2086 # words
-	podman run $PODMAN_OPTIONS --rm --network none --cap-drop all -v "$tmp/volume:/volume" \
+	$groups podman run $PODMAN_OPTIONS --rm --network none --cap-drop all -v "$tmp/volume:/volume" \
 		-e LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$@"
 }
 
 # find_options: the first set of options with which podman runs a root folder, in PODMAN_OPTIONS.
-# podman raises the limits, which root may not do everywhere; crun refuses control groups of both
-# versions at once.
+# podman raises the limits, which root may not do everywhere. crun refuses control groups of both
+# versions at once, so all sets are also tried with_cgroup2.
 find_options() {
 	set -- "${PODMAN_OPTIONS-}"
 	limits='--ulimit=nofile=1024:1024 --ulimit=nproc=1024:1024'
 	test -n "$1" || set -- "" "$limits" "--runtime=runc $limits" "--cgroups=disabled $limits"
-	for PODMAN_OPTIONS; do
-		run_podman --rootfs "$tmp/two" sh -c : >/dev/null 2>"$tmp/err" && return
+	for groups in '' with_cgroup2; do
+		for PODMAN_OPTIONS; do
+			run_podman --rootfs "$tmp/two" sh -c : >"$tmp/err" 2>&1 && return
+		done
 	done
 	return 1
 }
 if command -v podman >/dev/null && test "$(id -u)" -eq 0 && find_options; then
-	echo "podman runs: podman run $PODMAN_OPTIONS"
+	echo "podman runs: $groups podman run $PODMAN_OPTIONS"
 	cp -L "$shim" "$tmp/one$shim"
 	run_podman --rootfs "$tmp/two" "$posixtrace" record -o /volume/podman.ptl -- \
 		cat /proc/self/status >"$tmp/out" 2>&1
@@ -162,7 +169,7 @@ if command -v podman >/dev/null && test "$(id -u)" -eq 0 && find_options; then
 		check "it is traced from another one: $(cat "$tmp/out")" test $? -eq 0
 		run 0 verify "$tmp/volume/pods.ptl"
 	esac
-	podman kill "$container" >/dev/null
+	$groups podman kill "$container" >/dev/null
 	target=
 else
 	echo "podman cannot run a root folder here, and is not tested: $(cat "$tmp/err")"

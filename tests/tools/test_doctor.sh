@@ -41,6 +41,11 @@ wait $pid 2>/dev/null
 
 # A process in another mount namespace, as in a container
 if unshare --user --map-root-user --mount true 2>/dev/null; then
+	if finding works attach '.* can be changed'; then
+		unshare --user --map-root-user "$posixtrace" doctor >"$tmp/out"
+		check "the rights of a user namespace end there" finding works attach \
+			'all processes of this user namespace can be changed'
+	fi
 	unshare --user --map-root-user --mount sh -c 'echo $$ >"$0/inside"; exec sleep 1000000' "$tmp" &
 	outside=$!
 	until test -s "$tmp/inside"; do sleep 0.05; done

@@ -780,7 +780,6 @@ for how in "$CC -std=c11 -O0 -x c" "$CC -std=gnu11 -O3 -x c" "$CXX -std=c++11 -O
 	readelf -n "$tmp/values" | sed -n '/Arguments:/s/@[^ ]*//gp' | tr -s ' ' | LC_ALL=C sort -u \
 		>"$tmp/sizes"
 	check "the arguments have these sizes, $how" diff - "$tmp/sizes" <<-'END'
-		 Arguments:
 		 Arguments: -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4
 		 Arguments: -4 -4 -4 -8 -4 -4 4 8 -4
 		 Arguments: 4 8 4 8 8

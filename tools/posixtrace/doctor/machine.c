@@ -30,6 +30,7 @@
 #include "live/capture.h"
 #include "live/kernel_frames.h"
 #include "live/kernel_instance.h"
+#include "live/process.h"
 #include "syscalls/syscalls.h"
 #include "uprobes/uprobes.h"
 #include "live/preload.h"
@@ -402,7 +403,9 @@ static void examine_ptrace(doctor_report *report)
 			   "/proc is missing: processes cannot be examined");
 	else if (scope == 0 || (scope < 3 && may_trace))
 		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
-			   may_trace ? "all processes" : "the processes of this user");
+			   !may_trace ? "the processes of this user" :
+			   process_in_user_space() ? "all processes of this user namespace" :
+						     "all processes");
 	else
 		doctor_say(report, "attach", DOCTOR_LIMITED,
 			   scope == 3 ? "nothing changes that before the next boot" :

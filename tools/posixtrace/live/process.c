@@ -119,10 +119,7 @@ bool process_executed(pid_t pid, char *path, size_t bytes)
 /* The number of the first user namespace, a constant of Linux. */
 #define FIRST_USER_SPACE 0xeffffffdULL
 
-/*
- * Returns whether the rights of this process, also those of root, are limited to a user namespace.
- */
-static bool is_in_user_space(void)
+bool process_in_user_space(void)
 {
 	struct stat space;
 
@@ -164,7 +161,7 @@ static void say_refused(pid_t pid)
 		say("process %d: %s", (int)pid, strerror(EPERM));
 		return;
 	}
-	if (has_trace_capability() && !is_in_user_space()) {
+	if (has_trace_capability() && !process_in_user_space()) {
 		say_refused_by_system(pid);
 		return;
 	}
@@ -173,7 +170,7 @@ static void say_refused(pid_t pid)
 		say("process %d: not permitted: it has another group, or capabilities that you do "
 		    "not have",
 		    (int)pid);
-		say(is_in_user_space() ?
+		say(process_in_user_space() ?
 			    "this is a user namespace, as in a container: a process outside of "
 			    "it is traced from outside; one inside needs the capability "
 			    "CAP_SYS_PTRACE" :

@@ -70,4 +70,9 @@ void process_say_other_version(pid_t pid, const char *effect);
  */
 int process_say_why(pid_t pid, int err);
 
+/*
+ * Returns whether the rights of this process, also those of root, are limited to a user namespace.
+ */
+bool process_in_user_space(void);
+
 #endif
