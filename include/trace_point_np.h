@@ -13,8 +13,8 @@
  *	                     library is not installed. The first line that runs searches for a
  *	                     library that was preloaded or linked. If there is no library, no line
  *	                     records events.
- *	POSIX_TRACE_SDT_NP   Each line is also a USDT probe of the provider posixtrace. This needs
- *	                     <sys/sdt.h>. Each pass through a line evaluates its values.
+ *	POSIX_TRACE_SDT_NP   Each line is also a USDT probe of the provider posixtrace, on x86-64
+ *	                     and arm64. Each pass through a line evaluates its values.
  *
  * Threads  everything may be used from any thread at the same time.
  * Signals  everything is async-signal-safe unless its comment says otherwise.

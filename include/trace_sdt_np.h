@@ -21,28 +21,13 @@
 
 #include "trace_words_np.h"
 
-#if defined POSIX_TRACE_SDT_NP && defined __GNUC__ && \
+/* On another processor, a line is no probe. */
+#if defined POSIX_TRACE_SDT_NP && (defined __x86_64__ || defined __aarch64__) && \
+	__SIZEOF_POINTER__ == 8 && defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
 
 #define POSIX_TRACE_EARLY_(declare) declare
 #define POSIX_TRACE_LATE_(declare)
-
-/* The places that an argument may have: a constant, memory, a register. As in <sys/sdt.h>. */
-#if defined __powerpc__
-#define POSIX_TRACE_SDT_PLACE_() "nZr"
-#elif defined __arm__
-#define POSIX_TRACE_SDT_PLACE_() "g"
-#elif defined __s390__
-#define POSIX_TRACE_SDT_PLACE_() "norm"
-#else
-#define POSIX_TRACE_SDT_PLACE_() "nor"
-#endif
-
-#if __SIZEOF_POINTER__ == 8
-#define POSIX_TRACE_SDT_ADDRESS_() ".8byte"
-#else
-#define POSIX_TRACE_SDT_ADDRESS_() ".4byte"
-#endif
 
 /*
  * The instruction and its note: the sizes of name and content, the type 3, the addresses of the
@@ -57,11 +42,11 @@
 		"\t.4byte 992f-991f, 994f-993f, 3\n" \
 		"991:\t.asciz \"stapsdt\"\n" \
 		"992:\t.balign 4\n" \
-		"993:\t" POSIX_TRACE_SDT_ADDRESS_() " 990b\n" \
-		"\t" POSIX_TRACE_SDT_ADDRESS_() " _.stapsdt.base\n" \
-		"\t" POSIX_TRACE_SDT_ADDRESS_() " 0\n" \
+		"993:\t.8byte 990b\n" \
+		"\t.8byte _.stapsdt.base\n" \
+		"\t.8byte 0\n" \
 		"\t.asciz \"posixtrace\"\n" \
-		"\t.asciz \"" name "\"\n" \
+		"\t" POSIX_TRACE_TEXT_(.asciz name) "\n" \
 		"\t.asciz \"" arguments "\"\n" \
 		"994:\t.balign 4\n" \
 		"\t.popsection\n" \
@@ -89,9 +74,9 @@
 	p36, p37, p38, p39, p40, p41, p42, p43, p44, p45, p46, p47, p48, p49, p50, p51, p52, \
 	p53, p54, p55, p56, p57, p58, p59, p60, p61, p62, p63, p64, p65, p66, \
 	n, ...) n
-/* The text and the operand of an argument (SIZE, VALUE). */
+/* The text and the operand of an argument (SIZE, VALUE): a constant, memory or a register. */
 #define POSIX_TRACE_SDT_TEXT_(size, value) size
-#define POSIX_TRACE_SDT_IN_(size, value)   POSIX_TRACE_SDT_PLACE_()(value)
+#define POSIX_TRACE_SDT_IN_(size, value)   "nor"(value)
 #define POSIX_TRACE_SDT0(n, ...) \
 	POSIX_TRACE_SDT_NOTE_(#n, "", )
 #define POSIX_TRACE_SDT1(n, a1, ...) \
@@ -190,6 +175,10 @@
 		POSIX_TRACE_SDT_IN_ a4, POSIX_TRACE_SDT_IN_ a5, POSIX_TRACE_SDT_IN_ a6, \
 		POSIX_TRACE_SDT_IN_ a7, POSIX_TRACE_SDT_IN_ a8, POSIX_TRACE_SDT_IN_ a9, \
 		POSIX_TRACE_SDT_IN_ a10, POSIX_TRACE_SDT_IN_ a11, POSIX_TRACE_SDT_IN_ a12)
+#else
+#define POSIX_TRACE_SDT_(...)
+#define POSIX_TRACE_EARLY_(declare)
+#define POSIX_TRACE_LATE_(declare) declare
 #endif
 
 #endif

@@ -777,7 +777,7 @@ for how in "$CC -std=c11 -O0 -x c" "$CC -std=gnu11 -O3 -x c" "$CXX -std=c++11 -O
 	command -v ${how%% *} >/dev/null || continue
 	check "each type in a probe compiles, $how" $how $warnings -DPOSIX_TRACE_SDT_NP -I"$include" \
 		-o "$tmp/values" "$points/probes.c" -L"$libs" -lposixtrace
-	readelf -n "$tmp/values" | sed -n '/Arguments:/s/@[^ ]*//gp' | tr -s ' ' | LC_ALL=C sort -u \
+	readelf -n "$tmp/values" | sed -n '/Arguments:/s/@\(\[[^]]*\]\|[^ ]*\)//gp' | tr -s ' ' | LC_ALL=C sort -u \
 		>"$tmp/sizes"
 	check "the arguments have these sizes, $how" diff - "$tmp/sizes" <<-'END'
 		 Arguments: -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4
@@ -785,6 +785,13 @@ for how in "$CC -std=c11 -O0 -x c" "$CC -std=gnu11 -O3 -x c" "$CXX -std=c++11 -O
 		 Arguments: 4 8 4 8 8
 		 Arguments: 8 8 8 8 -4 8
 	END
+	if has_shim; then
+		"$posixtrace" record --trace none --probe 'posixtrace:numbers(f32,f64,f32,f64,f64)' -q \
+			-o "$tmp/numbers.ptl" -- "$tmp/values" 2>"$tmp/err"
+		check "record --probe has numbers with a fraction, $how" test \
+			"$("$posixtrace" dump -e 'posixtrace:*' --fields data "$tmp/numbers.ptl")" = \
+			'arg1=1.25 arg2=-2.5 arg3=2 arg4=1.25 arg5=2.5'
+	fi
 	if gdb -q -batch -ex 'break main' -ex run -ex kill "$tmp/values" 2>&1 |
 		grep -q '^Breakpoint 1, '; then
 		gdb -q -batch -x "$points/probes.gdb" "$tmp/values" 2>&1 | sed -n 's/^>//p' >"$tmp/out"

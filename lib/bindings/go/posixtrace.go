@@ -11,7 +11,6 @@ package posixtrace
 /*
 #cgo pkg-config: posixtrace
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <trace_np.h>
 

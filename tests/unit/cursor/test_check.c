@@ -369,6 +369,12 @@ START_TEST(only_a_file_that_is_refused_has_a_reason)
 	fd = sample_file_of(work.bytes, work.size);
 	errno = ENOSYS;
 	ck_assert_str_eq(posix_trace_open_fault_np(fd), "the log has another byte order");
+	close(fd);
+	header->byte_order = __builtin_bswap64(header->byte_order);
+	header->version_major++;
+	fd = sample_file_of(work.bytes, work.size);
+	ck_assert_str_eq(posix_trace_open_fault_np(fd),
+			 "the log has another major version, or its header is damaged");
 	ck_assert_str_eq(posix_trace_open_fault_np(folder), "this is a directory");
 	ck_assert_str_eq(posix_trace_open_fault_np(-1), "the descriptor is not open");
 	ck_assert_int_eq(errno, ENOSYS);

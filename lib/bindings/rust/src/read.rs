@@ -123,7 +123,8 @@ impl std::fmt::Debug for Log {
 }
 
 impl Log {
-    /// Opens a log. The text of an error has the path, and the reason why the file is no log.
+    /// Opens a log. The text of an error has the path, and the reason why the file is no log. Its
+    /// [`io::Error::kind`] is that of the system, [`io::Error::raw_os_error`] is `None`.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Log> {
         let path = path.as_ref();
         Self::open_file(path)
