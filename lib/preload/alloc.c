@@ -182,6 +182,10 @@ SHIM_WRAPPER void *realloc(void *old, size_t size)
 /*
  * free(3). The event is recorded before the call: immediately after the call, another thread may
  * get the same address, and the event of that thread would precede this event.
+ *
+ * The functions free_sized() and free_aligned_sized() of glibc 2.43 jump to the program's free().
+ * So a call of them has this event, with the address of their caller. Wrappers of their own would
+ * have to find out whether the memory is that of the C library or of an allocator of the program.
  */
 SHIM_WRAPPER void free(void *old)
 {

@@ -10,6 +10,7 @@
  * had before the call.
  */
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,27 @@ OPEN_2(__open64_2)
 
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
+
+/*
+ * openat2() is new in glibc 2.43; syscall.c records the calls by syscall(2). The struct with the
+ * flags is copied before the call, if it is readable.
+ */
+#if !__GLIBC_PREREQ(2, 43)
+int openat2(int folder, const char *path, const struct open_how *how, size_t size);
+#endif
+SHIM_NEXT(openat2, shim_no_number);
+
+SHIM_WRAPPER int openat2(int folder, const char *path, const struct open_how *how, size_t size)
+{
+	/* The first two words of the struct are `flags` and `mode`. */
+	uint64_t words[2] = { 0 };
+
+	if (!shim_on(IO_OPEN))
+		return next(openat2)(folder, path, how, size);
+	shim_copy_input(words, how, sizeof words);
+	TRACE_OPEN(folder, words[0], (mode_t)words[1], path,
+		   next(openat2)(folder, path, how, size));
+}
 
 SHIM_NEXT(open_by_handle_at, shim_no_number);
 

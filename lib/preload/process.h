@@ -61,6 +61,12 @@ pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigne
 void shim_pidfd_kills(int fd, int signal, unsigned flags, const void *caller);
 
 /*
+ * Returns the id of the process that a descriptor names, or -1 if it cannot be read. errno is
+ * unchanged.
+ */
+int shim_pidfd_id(int fd);
+
+/*
  * unshare(2) and setns(2), also by syscall(2). They pause the threads of the library if necessary.
  */
 int shim_unshare(int flags);

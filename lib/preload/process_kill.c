@@ -177,6 +177,16 @@ static bool may_end_by(int fd, int signal, unsigned flags)
 	return is_own;
 }
 
+int shim_pidfd_id(int fd)
+{
+	const int saved = errno;
+	/* A quiet process must not read the file. */
+	const long id = shim_is_quiet() ? -1 : named_by(fd);
+
+	errno = saved;
+	return (int)id;
+}
+
 void shim_pidfd_kills(int fd, int signal, unsigned flags, const void *caller)
 {
 	const struct {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "preload/environment.h"
+#include "preload/process.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -36,11 +37,31 @@ static size_t copy_command(char text[SHIM_TEXT], const char *path, char *const a
 	return len + shim_text_arguments(text + len, SHIM_TEXT - len, argv);
 }
 
+/* pidfd_spawn() and pidfd_spawnp() are new in glibc 2.39. */
+#if !__GLIBC_PREREQ(2, 39)
+int pidfd_spawn(int *child, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+int pidfd_spawnp(int *child, const char *path, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+#endif
+
 /*
- * posix_spawn() and posix_spawnp() return an error number and do not change errno. The child's id
- * is stored for the program only after success, as the standard specifies it for the real function.
+ * pidfd_spawnp() is declared with a pointer that is not null, but glibc accepts a null pointer. The
+ * assembly hides the declaration from the compiler, so that it keeps the check.
  */
-#define SPAWN(name, is_searched) \
+shim_inline void store(pid_t *child, pid_t number)
+{
+	__asm__("" : "+r"(child));
+	if (child)
+		*child = number;
+}
+
+/*
+ * These functions return an error number and do not change errno. `child` is stored for the program
+ * only after success, as the standard specifies it for the real function. id_of_ returns the id of
+ * the child from the stored number.
+ */
+#define SPAWN(name, is_searched, id_of_) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name(pid_t *child, const char *path, \
 			      const posix_spawn_file_actions_t *actions, \
@@ -56,17 +77,16 @@ static size_t copy_command(char text[SHIM_TEXT], const char *path, char *const a
 			return next(name)(child, path, actions, attr, argv, envp); \
 		/* Only the part up to call.len is recorded. */ \
 		struct spawn_data data; \
-		pid_t pid = -1; \
+		pid_t number = -1; \
 		const size_t len = copy_command(data.text, path, argv); \
 		data.child = -1; \
 		data.error = ECANCELED; \
 		SHIM_CALL(PROCESS_SPAWN, data); \
 		call.len = offsetof(struct spawn_data, text) + len; \
-		data.error = next(name)(&pid, path, actions, attr, argv, envp); \
+		data.error = next(name)(&number, path, actions, attr, argv, envp); \
 		if (!data.error) { \
-			data.child = pid; \
-			if (child) \
-				*child = pid; \
+			data.child = id_of_(number); \
+			store(child, number); \
 		} \
 		return data.error; \
 	}
@@ -75,8 +95,11 @@ static size_t copy_command(char text[SHIM_TEXT], const char *path, char *const a
  * posix_spawnp() searches for the program in the caller's PATH, so the shim must do that, too, when
  * it checks the program. The events of the started program begin with its own process.start.
  */
-SPAWN(posix_spawn, false)
-SPAWN(posix_spawnp, true)
+SPAWN(posix_spawn, false, )
+SPAWN(posix_spawnp, true, )
+/* These store a descriptor of the child. */
+SPAWN(pidfd_spawn, false, shim_pidfd_id)
+SPAWN(pidfd_spawnp, true, shim_pidfd_id)
 
 SHIM_NEXT(system, shim_no_number);
 
