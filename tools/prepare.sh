@@ -59,6 +59,15 @@ need_to_build() {
 	need make make
 }
 
+# Programs and libraries that make check needs.
+need_to_check() {
+	need binutils readelf
+	need mandoc mandoc
+	need python3 python3
+	need xz-utils xz
+	need check 'pc:check >= 0.15'
+}
+
 # Libraries for optional parts of the tool.
 want_optional() {
 	want libncurses-dev pc:ncursesw
