@@ -4,7 +4,6 @@
  * processor, and a thread "sleeper" sleeps. A signal ends it.
  */
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -14,8 +13,8 @@
 static void *spin(void *arg)
 {
 	prctl(PR_SET_NAME, "spinner");
-	for (volatile uint64_t n = 0;; n++)
-		;
+	for (;;)
+		__asm__ volatile("");
 	return arg;
 }
 
