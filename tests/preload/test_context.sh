@@ -197,7 +197,7 @@ static void *begin_call(const char *name, void *caller)
 #define REPLACE(type, name, arguments, ...) \
 	type name(__VA_ARGS__) \
 	{ \
-		type (*next)() = begin_call(#name, __builtin_return_address(0)); \
+		__typeof__(name) *next = begin_call(#name, __builtin_return_address(0)); \
 		return next arguments; \
 	}
 REPLACE(int, stat, (a, b), const char *a, struct stat *b)
