@@ -40,6 +40,13 @@ check "__read_chk" shows 'io.read .* size=10 result=10$' 1
 check "pread64" shows 'io.pread .* result=10 offset=0$' 1
 check "pwrite64" shows 'io.pwrite .* result=10 offset=0$' 1
 
+for call in fread getline; do
+	"$probe" io-no-stream $call >"$tmp/out" 2>"$tmp/err"
+	expected=$?
+	shim io "$probe" io-no-stream $call
+	check "$call without a stream ends as without the shim" exits $expected
+done
+
 # The buffer of a stream has 4096 bytes or more, so most of the small reads do not fill it.
 shim io "$probe" io-streams "$tmp/lines"
 check "streams work as without the shim" exits 0
