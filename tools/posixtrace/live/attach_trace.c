@@ -56,7 +56,7 @@ static void look_at_all(void *arg)
 	struct follow *follow = arg;
 
 	if (!follow->status)
-		follow->status = capture_look(follow->capture);
+		follow->status = capture_look_if_due(follow->capture);
 	kernel_look(follow->kernel);
 }
 

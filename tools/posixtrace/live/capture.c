@@ -19,6 +19,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/until.h"
 #include "inject/target.h"
 #include "live/ended.h"
 #include "live/families.h"
@@ -26,6 +27,13 @@
 #include "log/equation.h"
 #include "log/logfile.h"
 #include "log/losses.h"
+
+/*
+ * The least times between two looks of capture_look_if_due(): with a filter, which must notice new
+ * event types soon, and without.
+ */
+#define FILTER_NS INT64_C(15000000)
+#define STATUS_NS INT64_C(100000000)
 
 /*
  * Gives the stream the name of its log, so that the command list shows its purpose. A name that is
@@ -285,6 +293,18 @@ int capture_look(struct capture *capture)
 	capture->log_failed = true;
 	say("%s: %s", capture->plan->path, say_strerror(status.posix_stream_flush_error));
 	return TOOL_FAILURE;
+}
+
+int capture_look_if_due(struct capture *capture)
+{
+	const struct choose *choose = &capture->plan->choose;
+	const int64_t now_ns = until_now_ns();
+
+	if (now_ns < capture->next_look_ns)
+		return capture->budget ? capture_look_budget(capture) : TOOL_OK;
+	capture->next_look_ns = now_ns + (choose->include.count || choose->exclude.count ?
+					  FILTER_NS : STATUS_NS);
+	return capture_look(capture);
 }
 
 /*

@@ -114,6 +114,7 @@ struct capture {
 	bool log_failed; /* the log cannot be written; the error was printed */
 	/* the number of the process in its own namespace of process IDs, which its events have */
 	pid_t inner_pid;
+	int64_t next_look_ns; /* of capture_look_if_due() */
 	bool has_limit;  /* the process has a limit of its memory */
 	char limit[300]; /* of target_short_limit(): the last text that was not empty */
 };
@@ -150,6 +151,13 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
  * to time.
  */
 int capture_look(struct capture *capture);
+
+/*
+ * Calls capture_look() if the last look was some time ago, and otherwise only keeps the budget. A
+ * loop that looks at the kernel's records every 10 ms calls this function: a look at the stream
+ * costs more processor time than a look at the kernel's memory.
+ */
+int capture_look_if_due(struct capture *capture);
 
 /*
  * Keeps the budget. If capture->budget is not NULL, this function must be called more often than

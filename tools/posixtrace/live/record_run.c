@@ -296,7 +296,7 @@ static bool is_over(struct run *run)
 static void look_at_stream(struct run *run)
 {
 	if (!run->status)
-		run->status = capture_look(&run->capture);
+		run->status = capture_look_if_due(&run->capture);
 }
 
 /* Does the work that cannot wait, while a complete log is written again. */
