@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints what record --sched and record --sample cost a program: sched.py SOURCE_FOLDER
 
-   compile   a compiler with its children, for one file of this project
+   compile   a compiler with its children, for six files of this project
    redis     redis-server, which answers redis-benchmark
 
 The cost is the processor time that recording adds, in percent of the processor time of the program
@@ -23,24 +23,24 @@ There are two measurements of it, in the same run:
 
 Intervals have the true value with a probability of at least 95 %. A direct interval is that of the
 sign test for the median of the pairs, and assumes no distribution. That of the model is a bootstrap
-of its pairs. wall is the direct interval for the duration. A program that never waits takes longer by
-the cost above, if all processors are busy, and by less if one is free for the recorder. The limit is
-3 percent:
+of its pairs. wall is the direct interval for the duration. A program that never waits takes longer
+by the cost above, if all processors are busy, and by less if one is free for the recorder. The
+limit is 3 percent:
 
    missed      an interval (direct, wall or model) is above the limit as a whole
    met         none is, and direct or model is below the limit as a whole
    undecided   neither; or direct is above model as a whole, so that the model lacks a cost
 
 The line "control" has pairs without a recorder. Its interval shows the noise of the machine; if it
-does not contain 0, no direct interval is usable. The exit status is 1 if a limit is missed. There are
-16 direct intervals, so one of them may be a false alarm if a true figure is just at the limit.
-tracefs is the way of a privileged user, and perf that of others. The figures are those of the machine
-at this time: on a busy one, a switch costs more, and the recorder's time, which depends on the
-duration, is larger in percent of the program's.
+does not contain 0, no direct interval is usable. The exit status is 1 if a limit is missed. There
+are 16 direct intervals, so one of them may be a false alarm if a true figure is just at the limit.
+tracefs is the way of a privileged user, and perf that of others. The figures are those of the
+machine at this time: on a busy one, a switch costs more, and the recorder's time, which depends on
+the duration, is larger in percent of the program's.
 
-The lines of perf are the peers, in the same run: perf record with the same kind of samples, and with
-the kernel's events of switches. PTX_RUNS is the number of pairs of each probe, and PTX_PAIRS that of
-the direct pairs; PTX_MODES selects programs.
+The lines of perf are the peers, in the same run: perf record with the same kind of samples, and
+with the kernel's events of switches. PTX_RUNS is the number of pairs of each probe, and PTX_PAIRS
+that of the direct pairs; PTX_MODES selects programs.
 """
 import glob
 import json
@@ -48,6 +48,7 @@ import math
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -61,7 +62,7 @@ source = os.path.abspath(sys.argv[1])
 posixtrace = os.path.abspath(os.environ.get("POSIXTRACE", "../../tools/posixtrace/posixtrace"))
 probe = os.path.abspath("sched_probe")
 probe_runs = int(os.environ.get("PTX_RUNS", "25"))
-direct_runs = int(os.environ.get("PTX_PAIRS", "60"))
+direct_runs = int(os.environ.get("PTX_PAIRS", "40"))
 modes = os.environ.get("PTX_MODES", "compile redis").split()
 tmp = tempfile.mkdtemp(prefix="posixtrace-sched.")
 log = os.path.join(tmp, "log")
@@ -222,10 +223,12 @@ class Compile:
 
     def __init__(self):
         top = os.path.join(source, "..", "..")
-        self.command = [probe, "run", os.environ.get("CC", "cc").split()[-1], "-O1",
-                        "-D_GNU_SOURCE", "-w", "-I" + top + "/tools/posixtrace",
-                        "-I" + top + "/include", "-c", "-o", "/dev/null",
-                        sorted(glob.glob(top + "/tools/posixtrace/base/*.c"))[0]]
+        compiler = [os.environ.get("CC", "cc").split()[-1], "-O1", "-D_GNU_SOURCE", "-w",
+                    "-I" + top + "/tools/posixtrace", "-I" + top + "/include", "-c", "-o",
+                    "/dev/null"]
+        files = sorted(glob.glob(top + "/tools/posixtrace/base/*.c"))[:6]
+        self.command = [probe, "run", "sh", "-ec", 'for file; do %s "$file"; done' %
+                        shlex.join(compiler), "sh"] + files
 
     def pair(self, way):
         plain, recorded = in_random_order(lambda: run("control", self.command),

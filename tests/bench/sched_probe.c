@@ -10,14 +10,14 @@
  *   sched_probe spawn CHUNKS                      starts programs and waits for them
  *   sched_probe run PROGRAM [ARGUMENT]...
  *
- * The first modes print the median of the chunks, in ns of processor time for one operation, and the
- * number of operations. Processor time includes that of the echo or of the programs. BYTES are read
- * before each wake-up, a byte of each cache line, so that the kernel's code is no longer in the
- * caches.
+ * The first modes print the median of the chunks, in ns of processor time for one operation, and
+ * the number of operations. Processor time includes that of the echo or of the programs. BYTES are
+ * read before each wake-up, a byte of each cache line, so that the kernel's code is no longer in
+ * the caches.
  *
- * run prints the processor time of a program with its children in s, the duration in s, the switches
- * and the page faults of all of them, and the processor time that the parent of sched_probe needed
- * meanwhile, which is the recorder.
+ * run prints the processor time of a program with its children in s, the duration in s, the
+ * switches and the page faults of all of them, and the processor time that the parent of
+ * sched_probe needed meanwhile, which is the recorder.
  */
 #include <err.h>
 #include <sched.h>
