@@ -127,23 +127,30 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
 }
 
 /*
- * Opens the events of one thread on all CPUs. The events of the first thread get memory, and the
- * events of all other threads share this memory. Returns 0 or an error number. After an error,
- * kernel_fini() closes the events that were opened.
+ * Opens the events of one thread on all CPUs. The first event of the first thread gets memory, and
+ * all other events share this memory. Each event of a thread costs time at each switch to this
+ * thread, so EVENT_SWITCH is opened only if it is needed. Returns 0 or an error number. After an
+ * error, kernel_fini() closes the events that were opened.
  */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 {
-	const struct perf_event_attr attr = attr_of(kernel, EVENT_SWITCH, starts);
-	const struct perf_event_attr samples = attr_of(kernel, EVENT_SAMPLE, starts);
-	const struct perf_event_attr faults = attr_of(kernel, EVENT_FAULT, starts);
+	const bool samples = kernel->plan.sample_hz;
+	struct perf_event_attr attr[3];
 	/* Threads move between CPUs, so an event for each CPU is necessary. */
 	int configured = (int)sysconf(_SC_NPROCESSORS_CONF), err = 0;
-	bool is_first = kernel->cpus == 0;
+	size_t attrs = 0, first;
 
-	for (int number = 0; is_first && number < configured; number++) {
+	if (kernel->switches || !samples)
+		attr[attrs++] = attr_of(kernel, EVENT_SWITCH, starts);
+	if (samples) {
+		attr[attrs++] = attr_of(kernel, EVENT_SAMPLE, starts);
+		attr[attrs++] = attr_of(kernel, EVENT_FAULT, starts);
+	}
+	first = kernel->cpus == 0; /* the number of events that get memory */
+	for (int number = 0; first && number < configured; number++) {
 		struct kernel_cpu cpu = { .cpu = number };
 
-		cpu.fd = perf_open(&attr, tid, number);
+		cpu.fd = perf_open(&attr[0], tid, number);
 		/* A CPU that is off has no device. */
 		if (cpu.fd < 0 && errno == ENODEV)
 			continue;
@@ -160,14 +167,9 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 		}
 		kernel->cpu[kernel->cpus++] = cpu;
 	}
-	for (size_t i = 0; !err && i < kernel->cpus; i++) {
-		if (!is_first)
-			err = open_more(kernel, &attr, tid, &kernel->cpu[i]);
-		if (!err && kernel->plan.sample_hz)
-			err = open_more(kernel, &samples, tid, &kernel->cpu[i]);
-		if (!err && kernel->plan.sample_hz)
-			err = open_more(kernel, &faults, tid, &kernel->cpu[i]);
-	}
+	for (size_t i = 0; !err && i < kernel->cpus; i++)
+		for (size_t event = first; !err && event < attrs; event++)
+			err = open_more(kernel, &attr[event], tid, &kernel->cpu[i]);
 	return err;
 }
 
