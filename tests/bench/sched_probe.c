@@ -71,6 +71,11 @@ static double used_by_children(void)
 	return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+static double used_with_children(void)
+{
+	return used_by_children() + (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
+}
+
 static int by_cost(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
@@ -232,14 +237,12 @@ static void spawn_often(int chunks)
 	char *argv[] = { program, none, NULL };
 
 	for (int chunk = -1; chunk < chunks; chunk++) {
-		double begin = used_by_children() + (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
+		double begin = used_with_children();
 
 		for (int i = 0; i < PROGRAMS; i++)
 			start_program(argv);
 		if (chunk >= 0)
-			cost[chunk] = (used_by_children() +
-				       (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9 - begin) *
-				      1e9 / PROGRAMS;
+			cost[chunk] = (used_with_children() - begin) * 1e9 / PROGRAMS;
 	}
 	print(chunks, PROGRAMS);
 }
