@@ -6,20 +6,22 @@
  *   sched_probe echo BYTES IN OUT
  *   sched_probe switch CHUNKS BYTES IN OUT PID    wakes the process PID, an echo, and waits for it
  *   sched_probe spin CHUNKS                       calls no system call
+ *   sched_probe read CHUNKS                       reads a file, so that it is mostly in the kernel
  *   sched_probe fault CHUNKS                      page faults
  *   sched_probe spawn CHUNKS                      starts programs and waits for them
  *   sched_probe run PROGRAM [ARGUMENT]...
  *
  * The first modes print the median of the chunks, in ns of processor time for one operation, and
- * the number of operations. Processor time includes that of the echo or of the programs. BYTES are
- * read before each wake-up, a byte of each cache line, so that the kernel's code is no longer in
- * the caches.
+ * the number of operations, also of the first chunk, which only warms up. Processor time includes
+ * that of the echo or of the programs. BYTES are read before each wake-up, a byte of each cache
+ * line, so that the cache of the first level has other data.
  *
  * run prints the processor time of a program with its children in s, the duration in s, the
  * switches and the page faults of all of them, and the processor time that the parent of
  * sched_probe needed meanwhile, which is the recorder.
  */
 #include <err.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -86,7 +88,7 @@ static int by_cost(const void *a, const void *b)
 static void print(int chunks, int operations)
 {
 	qsort(cost, (size_t)chunks, sizeof(*cost), by_cost);
-	printf("%.2f %d\n", cost[chunks / 2], chunks * operations);
+	printf("%.2f %d\n", cost[chunks / 2], (chunks + 1) * operations);
 }
 
 /* ------------------------------------------------------------------ operations */
@@ -170,13 +172,17 @@ static __attribute__((noinline)) unsigned spin(int depth)
 {
 	unsigned found = 0;
 
-	if (depth)
-		return spin(depth - 1) + 1; /* no tail call */
-	for (unsigned i = 0; i < LOOPS; i++) {
-		found += i;
-		__asm__ volatile("" : "+r"(found));
+	if (depth) {
+		found = spin(depth - 1);
+	} else {
+		for (unsigned i = 0; i < LOOPS; i++) {
+			found += i;
+			__asm__ volatile("" : "+r"(found));
+		}
 	}
-	return found;
+	/* The compiler must not make a loop of the recursion. */
+	__asm__ volatile("" : "+r"(found) : : "memory");
+	return found + 1;
 }
 
 static void spin_often(int chunks)
@@ -188,6 +194,28 @@ static void spin_often(int chunks)
 		if (chunk >= 0)
 			cost[chunk] = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin);
 	}
+	print(chunks, 1);
+}
+
+#define READS 1000 /* in a chunk, which counts as one operation, as a chunk of spin does */
+
+static void read_often(int chunks)
+{
+	static char buffer[4096];
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		err(1, "open");
+	for (int chunk = -1; chunk < chunks; chunk++) {
+		int64_t begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+		for (int i = 0; i < READS; i++)
+			if (pread(fd, buffer, sizeof(buffer), 0) <= 0)
+				err(1, "pread");
+		if (chunk >= 0)
+			cost[chunk] = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin);
+	}
+	close(fd);
 	print(chunks, 1);
 }
 
@@ -285,6 +313,8 @@ int main(int argc, char **argv)
 		switch_often(atoi(argv[2]), (size_t)number[0], number[1], number[2], number[3]);
 	else if (strcmp(mode, "spin") == 0)
 		spin_often(atoi(argv[2]));
+	else if (strcmp(mode, "read") == 0)
+		read_often(atoi(argv[2]));
 	else if (strcmp(mode, "fault") == 0)
 		fault_often(atoi(argv[2]));
 	else if (strcmp(mode, "spawn") == 0)
