@@ -8,8 +8,10 @@ The cost is the processor time that recording adds while the program runs, in pe
 processor time of the program alone: additional time of the program, and the time of the recorder.
 The recorder's beginning before the program, and its end after the program, are not part of it. The
 column "begin and end" has them, in s of processor time for a run of the compiler; most of it is the
-writing of the log, and grows with the number of events. No call of the C library is recorded, so
-that the figures are those of these options. There are two measurements, in the same run:
+writing of the log, and grows with the number of events. The cost for other programs of the machine
+is no part of it, either: with tracefs, the kernel compares each switch of the machine with a list
+of threads, and samples each busy CPU. No call of the C library is recorded, so that the figures are
+those of these options. There are two measurements, in the same run:
 
    direct    Pairs of the program with and without a recorder, side by side, in random order. One
              run of compile is a pair's half. redis-server runs all the time, under load; the
@@ -29,9 +31,9 @@ that the figures are those of these options. There are two measurements, in the 
 
 Direct intervals have the true value with a probability of at least 95 %: that of the sign test for
 the median of the pairs, which assumes no distribution and needs six pairs. Those of the model are
-a bootstrap of its pairs and of the program's, of about 95 %. wall is the direct interval for the
-duration. A program that never waits takes longer by the cost above, if all processors are busy, and
-by less if one is free for the recorder. The limit is 3 percent:
+a bootstrap of its pairs and of the program's: about 95 %, of the noise only. wall is the direct
+interval for the duration. A program that never waits takes longer by the cost above, if all
+processors are busy, and by less if one is free for the recorder. The limit is 3 percent:
 
    missed      an interval (direct, wall or model) is above the limit as a whole
    met         none is, and model is below the limit as a whole
@@ -224,6 +226,8 @@ def cost_of(way, name):
         share = events_of(logged()[0], pattern) / recorded[1] if pattern else 1
         if share:
             values.append((recorded[0] - plain[0]) / share)
+    if not values:
+        raise SystemExit("%s: the log of the probe \"%s\" has no events" % (way, name))
     ends = median_interval(values)
     print("%-16s %-14s %9.0f ns %s" % (way, name, statistics.median(values),
                                        "(%.0f to %.0f)" % ends if ends else ""), flush=True)
@@ -237,9 +241,9 @@ class Compile:
 
     def __init__(self):
         top = os.path.join(source, "..", "..")
-        compiler = [os.environ.get("CC", "cc").split()[-1], "-O1", "-D_GNU_SOURCE", "-w",
-                    "-I" + top + "/tools/posixtrace", "-I" + top + "/include", "-c", "-o",
-                    "/dev/null"]
+        compiler = [word for word in shlex.split(os.environ.get("CC", "cc")) if word != "ccache"]
+        compiler += ["-O1", "-D_GNU_SOURCE", "-w", "-I" + top + "/tools/posixtrace",
+                     "-I" + top + "/include", "-c", "-o", "/dev/null"]
         files = sorted(glob.glob(top + "/tools/posixtrace/base/*.c"))[:6]
         self.command = [probe, "run", "sh", "-ec", 'for file; do %s "$file"; done' %
                         shlex.join(compiler), "sh"] + files
@@ -277,16 +281,24 @@ class Redis:
         self.server = subprocess.Popen(["redis-server", "--port", str(port), "--save", "", "--dir",
                                         tmp], stdout=subprocess.DEVNULL)
         self.client = None
+        try:
+            self.connection = self.connect(port)
+            self.client = subprocess.Popen(["redis-benchmark", "-p", str(port), "-q", "-t", "get",
+                                            "-n", "1000000000", "-c", "20"],
+                                           stdout=subprocess.DEVNULL)
+            time.sleep(0.5)
+        except BaseException:
+            self.end()
+            raise
+
+    @staticmethod
+    def connect(port):
         for _ in range(200):
             try:
-                self.connection = socket.create_connection(("127.0.0.1", port))
-                break
+                return socket.create_connection(("127.0.0.1", port))
             except ConnectionRefusedError:
                 time.sleep(0.05)
-        self.client = subprocess.Popen(["redis-benchmark", "-p", str(port), "-q", "-t", "get",
-                                        "-n", "1000000000", "-c", "20"],
-                                       stdout=subprocess.DEVNULL)
-        time.sleep(0.5)
+        raise SystemExit("redis-server does not answer")
 
     def requests(self):
         self.connection.sendall(b"INFO stats\r\n")

@@ -153,9 +153,10 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 int capture_look(struct capture *capture);
 
 /*
- * Calls capture_look() if the last look was some time ago, and otherwise only keeps the budget. A
- * loop that looks at the kernel's records every 10 ms calls this function: a look at the stream
- * costs more processor time than a look at the kernel's memory.
+ * Calls capture_look() if the last call was 15 ms ago, with a filter, or 100 ms ago, without one.
+ * Otherwise only keeps the budget. A loop that also looks at the kernel's records runs every 10 ms,
+ * and a look at the stream costs more processor time than a look at the kernel's memory. With a
+ * filter, such a loop notices a new event type within 20 ms.
  */
 int capture_look_if_due(struct capture *capture);
 

@@ -37,8 +37,8 @@
 /* ------------------------------------------------------------------ beginning */
 
 /*
- * The events that are opened. EVENT_SWITCH is a dummy, to which the kernel adds records of
- * switches.
+ * The events of a thread. EVENT_SWITCH is a dummy, to which the kernel adds records of switches; it
+ * is not opened if only samples are wanted.
  */
 enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 
@@ -128,8 +128,8 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
 
 /*
  * Opens the events of one thread on all CPUs. The first event of the first thread gets memory, and
- * all other events share this memory. Each event of a thread costs time at each switch to this
- * thread, so EVENT_SWITCH is opened only if it is needed. Returns 0 or an error number. After an
+ * all other events share this memory. Each event of a thread costs time at each switch to and from
+ * this thread, so EVENT_SWITCH is opened only if it is needed. Returns 0 or an error number. After an
  * error, kernel_fini() closes the events that were opened.
  */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
