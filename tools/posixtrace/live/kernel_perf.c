@@ -129,8 +129,8 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
 /*
  * Opens the events of one thread on all CPUs. The first event of the first thread gets memory, and
  * all other events share this memory. Each event of a thread costs time at each switch to and from
- * this thread, so EVENT_SWITCH is opened only if it is needed. Returns 0 or an error number. After an
- * error, kernel_fini() closes the events that were opened.
+ * the thread, so EVENT_SWITCH is opened only if it is needed. Returns 0 or an error number. After
+ * an error, kernel_fini() closes the events that were opened.
  */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 {
