@@ -16,6 +16,8 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "symbols/elf_names.h"
+
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 {
 	ssize_t len = 0;
@@ -132,13 +134,27 @@ static const char *name_of(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
+/*
+ * Returns the symbol that contains the address, and the distance of the address from its begin. If
+ * memory is lacking for the table of symbols, elfutils searches.
+ */
+static const char *find_symbol(struct module *module, Dwarf_Addr address, GElf_Off *offset,
+			       GElf_Sym *symbol)
+{
+	if (!module->names)
+		module->names = calloc(1, sizeof(*module->names));
+	return module->names ? elf_names_find(module->names, module->elf, address, offset, symbol)
+			     : dwfl_module_addrinfo(module->elf, address, offset, symbol, NULL,
+						    NULL, NULL);
+}
+
 /* Returns the name that the symbol table has for the address. */
-static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
+static const char *in_table(struct module *module, Dwarf_Addr address)
 {
 	GElf_Off offset;
 	GElf_Sym symbol;
 
-	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
+	return find_symbol(module, address, &offset, &symbol);
 }
 
 /*
@@ -183,10 +199,10 @@ static const char *better_name(const char *name, const char *symbol)
  * there, returns the name of the function itself. Returns NULL if the file has no DWARF for the
  * address.
  */
-static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr address)
+static const char *innermost_function(struct module *module, Dwarf_Addr address)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(elf, address, &bias), *scopes = NULL;
+	Dwarf_Die *unit = dwfl_module_addrdie(module->elf, address, &bias), *scopes = NULL;
 	const char *name = NULL;
 	int count = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
 
@@ -197,7 +213,7 @@ static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr addres
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
 			name = name_of(&scopes[i]);
 		if (tag == DW_TAG_subprogram)
-			name = better_name(name, in_table(elf, address));
+			name = better_name(name, in_table(module, address));
 	}
 	free(scopes);
 	return name;
@@ -215,9 +231,9 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	 * DWARF is tried first, because it also has inlined functions. The symbol table has only
 	 * the names of other functions.
 	 */
-	place->function = innermost_function(module->elf, address);
+	place->function = innermost_function(module, address);
 	if (!place->function)
-		place->function = in_table(module->elf, address);
+		place->function = in_table(module, address);
 	if (!place->function)
 		place->function = in_go_table(module, address);
 	line = dwfl_module_getsrc(module->elf, address);
@@ -235,7 +251,7 @@ const char *module_function(struct module *module, uint64_t address)
 
 	if (module->lack || !module->elf)
 		return NULL;
-	name = in_table(module->elf, address);
+	name = in_table(module, address);
 	return name ? name : in_go_table(module, address);
 }
 
@@ -247,14 +263,11 @@ const char *module_variable(struct module *module, uint64_t address, uint64_t *o
 
 	if (module->lack || !module->elf)
 		return NULL;
-	/*
-	 * For an address outside of the file, elfutils would compare it with each symbol. That is
-	 * slow, because a log may have many addresses of the heap.
-	 */
+	/* A log may have many addresses of the heap. The names need not be read for them. */
 	dwfl_module_info(module->elf, NULL, &begin, &end, NULL, NULL, NULL, NULL);
 	if (address < begin || address >= end)
 		return NULL;
-	name = dwfl_module_addrinfo(module->elf, address, offset, &symbol, NULL, NULL, NULL);
+	name = find_symbol(module, address, offset, &symbol);
 	/* For an address behind the last symbol elfutils may return that symbol. */
 	return name && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && *offset < symbol.st_size ?
 	       name : NULL;

@@ -14,6 +14,7 @@
 
 struct Dwfl;
 struct Dwfl_Module;
+struct elf_names;
 struct module_global;
 
 struct module {
@@ -25,6 +26,7 @@ struct module {
 	bool lack_printed; /* module_say_lack() has been called */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
+	struct elf_names *names; /* the symbols of the file; NULL: they were not read yet */
 	bool has_go;      /* the search for Go's table is done; if go.count is 0, there is no
 			   * table */
 	struct go_table go;
