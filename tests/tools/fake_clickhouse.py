@@ -522,12 +522,14 @@ def answer(sql):
         is_gone.clear()
     if sql.startswith(("CREATE ", "RENAME ", "DROP ")):
         return b""
-    found = re.fullmatch(r"SELECT toString\(row_day\) FROM fleet\.(\w+_rows) WHERE row_day < toDate\('\d{4}-"
-                         r"\d\d-\d\d'\) GROUP BY row_day ORDER BY row_day FORMAT RowBinary", sql)
+    found = re.fullmatch(r"SELECT partition FROM system\.parts WHERE active AND database = 'fleet' AND table = '(\w+)' AND "
+                         r"max_date < toDate\('\d{4}-\d\d-\d\d'\) GROUP BY partition ORDER BY partition "
+                         r"FORMAT RowBinary", sql)
     if found:
         return row_binary(*os.environ.get("FAKE_DAYS", "").split()) if found[1] == "events_rows" else b""
-    if sql.startswith("ALTER TABLE fleet.events_rows DROP PARTITION '"):
-        dropped.append(sql.split("'")[1])
+    found = re.fullmatch(r"ALTER TABLE fleet\.events_rows DROP PARTITION ('[\d-]{10}'|\('[\d-]{10}',\d+\))", sql)
+    if found:
+        dropped.append(found[1])
         return b""
     if sql.startswith("SELECT name, kind FROM fields"):
         return b"".join(row_binary(name, kind) for name, kind in sorted(fields))

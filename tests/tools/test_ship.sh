@@ -260,14 +260,27 @@ unset FAKE_PORT
 
 # Old logs are deleted by days.
 rm -rf "$tmp/state"
-FAKE_DAYS="2018-01-02 2018-01-03"
+FAKE_DAYS="2018-01-02 ('2018-01-03',0) ('2018-01-03',15)"
 export FAKE_DAYS
 serve
 ships 0 --keep 30 "$log"
 unset FAKE_DAYS
-check "old days are dropped" has result '^dropped 2018-01-02 2018-01-03$'
+check "old days are dropped" has result "^dropped '2018-01-02' ('2018-01-03',0) ('2018-01-03',15)\$"
 check "their number is printed" has out '^fleet: the logs of 2 days were deleted$'
 check "the new log arrives" is_whole "$total"
+# Any other text that a server sends is not a part of a statement.
+for text in 2018-01-0x "('2018-01-02')" "('2018-01-02',)" "('2018-01-02',1" "('2018-01-02',1);DROP)" \
+	"('2018-01-02',-1)" "x'2018-01-02',1)" "('2018-01-02',12345678901)" "2018-01-02'"; do
+	rm -rf "$tmp/state"
+	FAKE_DAYS=$text
+	export FAKE_DAYS
+	serve
+	ships 1 --keep 30 "$log"
+	unset FAKE_DAYS
+	check "$text: nothing is dropped" lacks result '^dropped [^ ]'
+	check "$text: this is reported" has err '^posixtrace: --keep: fleet.events_rows has partitions that are not days'
+	check "$text: the new log arrives nevertheless" is_whole "$total"
+done
 # The server refuses to drop a large partition, each time.
 rm -rf "$tmp/state"
 FAKE_DAYS=2018-01-02 FAKE_LARGE=1

@@ -8,6 +8,8 @@
 #include "base/table.h"
 
 #define MARK "tables " /* a mark has this text and a number */
+#define TEXT_OF(number) #number
+#define PARTITION(number) "PARTITION BY (row_day, row_source % " TEXT_OF(number) ") "
 
 const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_DAY] = { "row_day", "Date" },
@@ -233,7 +235,7 @@ static void put_events_rows(enum fleet_layout layout, const char *database, cons
 			  PLACED("text", "place")
 			  ", row_numbers, replicate(concat(row_data, row_text), row_numbers))");
 	put_engine("events_rows", database, replica, "",
-		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
+		   PARTITION(FLEET_PARTITIONS) "ORDER BY (row_source, row_time)", sql);
 }
 
 /*
@@ -252,7 +254,7 @@ static void put_rows(const struct query_schema *schema, const char *database, co
 		bytes_printf(sql, ", `%s` Nullable(%s)", schema->column[i].name,
 			     schema->column[i].is_text ? "String" : "Int64");
 	put_engine(table, database, replica, "",
-		   "PARTITION BY row_day ORDER BY (row_source, row_seq)", sql);
+		   PARTITION(FLEET_PARTITIONS) "ORDER BY (row_source, row_seq)", sql);
 }
 
 /*
@@ -270,7 +272,7 @@ static void put_summary_rows(enum fleet_layout layout, const char *database, con
 		bytes_printf(sql, ", %s %s", fleet_summary_column(i, layout)->name,
 			     fleet_summary_column(i, layout)->type);
 	put_engine(table, database, replica, "",
-		   "PARTITION BY row_day ORDER BY (row_table, row_source, row_seq)", sql);
+		   PARTITION(FLEET_PARTITIONS) "ORDER BY (row_table, row_source, row_seq)", sql);
 }
 
 /* Appends the spans that are one event each to the rows of spans. */

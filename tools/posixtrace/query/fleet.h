@@ -6,10 +6,16 @@
  * Rows. Each table of query, such as spans, is a view of rows, spans_rows. In addition to the
  * columns of the view, a row has these columns:
  *
- * 	row_day      the day on which the row's log was begun; a day is one partition
+ * 	row_day      the day on which the row's log was begun
  * 	row_source   the number of the row's log: a hash of the log's UUID and host
  * 	row_seq      the row's number among all rows of its log in this table
  * 	row_attempt  the random number of the INSERT that has added the row
+ *
+ * Partitions. A day has FLEET_PARTITIONS partitions, and a log is in one of them, by its number.
+ * The server only merges parts of one partition. With P parts of equal size it merges each row
+ * about 0.75 ln P times, so several partitions with fewer parts cost it less. Databases of older
+ * versions have one partition for a day. Both kinds work, and so does any other number of
+ * partitions.
  *
  * Parts. Each INSERT makes a part of a table, and each column of a part has two files, a nullable
  * one four. The replicas write, copy and merge these files, so many parts and columns cost them
@@ -106,6 +112,8 @@ enum fleet_summary_column {
 
 /* The tables that have the rows: see above. */
 enum fleet_layout { FLEET_LEAN, FLEET_COMPACT, FLEET_SHARED, FLEET_SEPARATE };
+
+#define FLEET_PARTITIONS 16 /* partitions of a day */
 
 #define FLEET_OTHER   "other_rows"   /* FLEET_LEAN and FLEET_COMPACT */
 #define FLEET_SUMMARY "summary_rows" /* FLEET_SHARED */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * keep.c - deletes the rows of old logs from a database: the partitions of the days on which these
- * logs were begun.
+ * logs were begun. A day has several partitions, or one in a database of an older version: fleet.h.
  *
  * The statements work with every version of the server. A TTL of the table would need a newer
  * version, and would delete the rows of a log at different times. Several shippers may delete at
@@ -13,34 +13,55 @@
 #include <time.h>
 
 #include "base/out.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "base/when.h"
 
 #define DAY_NS      INT64_C(86400000000000)
 #define DAY_LEN     10 /* length of YYYY-MM-DD */
 #define DAYS_MOST   65536
-#define ANSWER_MOST ((size_t)16 * DAYS_MOST)
+/* the longest text of a partition: ('2026-11-26',123456) */
+#define PARTITION_MOST 24
+#define ANSWER_MOST ((size_t)(PARTITION_MOST + 1) * FLEET_PARTITIONS * DAYS_MOST)
 
-/* Returns whether the text is a day. A hostile server may send other texts. */
+/* Returns whether the text begins with a day. A hostile server may send other texts. */
 static bool is_day(const char *text, size_t len)
 {
-	for (size_t i = 0; i < len && len == DAY_LEN; i++)
+	for (size_t i = 0; i < DAY_LEN && len >= DAY_LEN; i++)
 		if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
 			return false;
-	return len == DAY_LEN;
+	return len >= DAY_LEN;
 }
 
 /*
- * Returns whether the answer consists of days. No other text of a server becomes a part of a
- * statement.
+ * Returns the day in the text of a partition, 2026-11-26 or ('2026-11-26',5), or NULL if the text
+ * is of another kind.
  */
-static bool has_whole_days(const struct bytes *answer)
+static const char *day_of(const char *text, size_t len)
+{
+	static const char before[] = "('", behind[] = "',";
+	const size_t at = sizeof(before) - 1 + DAY_LEN, number = at + sizeof(behind) - 1;
+
+	if (len == DAY_LEN)
+		return is_day(text, len) ? text : NULL;
+	if (len < number + 2 || len > PARTITION_MOST || memcmp(text, before, sizeof(before) - 1) ||
+	    !is_day(text + sizeof(before) - 1, DAY_LEN) ||
+	    memcmp(text + at, behind, sizeof(behind) - 1) || text[len - 1] != ')')
+		return NULL;
+	for (size_t i = number; i < len - 1; i++)
+		if (text[i] < '0' || text[i] > '9')
+			return NULL;
+	return text + sizeof(before) - 1;
+}
+
+/* Returns whether the answer consists of texts. */
+static bool has_texts(const struct bytes *answer)
 {
 	const char *text;
 	size_t at = 0, len;
 
 	while (at < answer->used)
-		if (!server_get_text(answer, &at, &text, &len) || !is_day(text, len))
+		if (!server_get_text(answer, &at, &text, &len))
 			return false;
 	return true;
 }
@@ -68,43 +89,65 @@ static void put_first_day(uint64_t keep_days, struct bytes *sql)
 	bytes_str(sql, text);
 }
 
-/* Drops a partition of a table. */
-static bool drop_day(struct link *link, const char *table, const char *day)
+/* Drops a partition of a table. day_of() has checked its text. */
+static bool drop_partition(struct link *link, const char *table, const char *text, size_t len)
 {
+	const char *quote = len == DAY_LEN ? "'" : "";
 	struct bytes sql = { .at = NULL };
 	bool good;
 
-	bytes_printf(&sql, "ALTER TABLE %s.%s DROP PARTITION '%s'", link->server.address.database,
-		     table, day);
+	bytes_printf(&sql, "ALTER TABLE %s.%s DROP PARTITION %s%.*s%s",
+		     link->server.address.database, table, quote, (int)len, text, quote);
 	good = link_query_bytes(link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
+}
+
+/*
+ * Returns whether all partitions of the answer are days. If not, prints it: a user may have made
+ * the table with other partitions. No other text of a server becomes a part of a statement.
+ */
+static bool are_days(const struct link *link, const char *table, const struct bytes *answer)
+{
+	const char *text;
+	size_t at = 0, len;
+
+	while (server_get_text(answer, &at, &text, &len))
+		if (!day_of(text, len)) {
+			say("--keep: %s.%s has partitions that are not days; delete its old rows "
+			    "yourself", link->server.address.database, table);
+			return false;
+		}
+	return true;
 }
 
 /* Deletes the old days of a table, and adds their number to *days. */
 static bool expire_table(struct link *link, const char *table, uint64_t keep_days, uint64_t *days)
 {
 	struct bytes sql = { .at = NULL }, answer = { .at = NULL };
-	char day[DAY_LEN + 1] = "";
-	const char *text;
+	char last[DAY_LEN] = "";
+	const char *text, *day;
 	size_t at = 0, len;
 	bool good;
 
-	bytes_printf(&sql, "SELECT toString(row_day) FROM %s.%s WHERE row_day < toDate('",
-		     link->server.address.database, table);
+	bytes_printf(&sql, "SELECT partition FROM system.parts WHERE active AND database = '%s' "
+		     "AND table = '%s' AND max_date < toDate('", link->server.address.database,
+		     table);
 	put_first_day(keep_days, &sql);
-	bytes_str(&sql, "') GROUP BY row_day ORDER BY row_day FORMAT RowBinary");
-	good = link_query_bytes(link, &sql, ANSWER_MOST, has_whole_days);
+	bytes_str(&sql, "') GROUP BY partition ORDER BY partition FORMAT RowBinary");
+	good = link_query_bytes(link, &sql, ANSWER_MOST, has_texts);
 	/*
-	 * The requests of drop_day() replace the server's answer, so the loop reads a copy of this
-	 * answer.
+	 * The requests of drop_partition() replace the server's answer, so the loop reads a copy of
+	 * this answer.
 	 */
 	if (good)
 		bytes_add(&answer, link->server.answer.at, link->server.answer.used);
+	good = good && are_days(link, table, &answer);
 	while (good && server_get_text(&answer, &at, &text, &len)) {
-		memcpy(day, text, DAY_LEN);
-		good = drop_day(link, table, day);
-		*days += good;
+		day = day_of(text, len);
+		good = drop_partition(link, table, text, len);
+		*days += good && memcmp(day, last, DAY_LEN) != 0;
+		memcpy(last, day, DAY_LEN);
 	}
 	bytes_free(&answer);
 	bytes_free(&sql);
