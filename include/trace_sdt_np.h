@@ -21,10 +21,9 @@
 
 #include "trace_words_np.h"
 
-/* On another processor, a line is no probe. */
-#if defined POSIX_TRACE_SDT_NP && (defined __x86_64__ || defined __aarch64__) && \
-	__SIZEOF_POINTER__ == 8 && defined __GNUC__ && \
+#if defined POSIX_TRACE_SDT_NP && defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
+#if (defined __x86_64__ || defined __aarch64__) && __SIZEOF_POINTER__ == 8
 
 #define POSIX_TRACE_EARLY_(declare) declare
 #define POSIX_TRACE_LATE_(declare)
@@ -176,9 +175,11 @@
 		POSIX_TRACE_SDT_IN_ a7, POSIX_TRACE_SDT_IN_ a8, POSIX_TRACE_SDT_IN_ a9, \
 		POSIX_TRACE_SDT_IN_ a10, POSIX_TRACE_SDT_IN_ a11, POSIX_TRACE_SDT_IN_ a12)
 #else
+/* On another processor, a line is no probe. */
 #define POSIX_TRACE_SDT_(...)
 #define POSIX_TRACE_EARLY_(declare)
 #define POSIX_TRACE_LATE_(declare) declare
+#endif
 #endif
 
 #endif
