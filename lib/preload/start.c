@@ -76,6 +76,9 @@ SHIM_WRAPPER const char *__asan_default_options(void)
 	return "verify_asan_link_order=0";
 }
 
+/* ThreadSanitizer defines this function, in the program or in a library. */
+extern __attribute__((weak, visibility("default"))) void __tsan_init(void);
+
 /* LeakSanitizer and AddressSanitizer define this function, in the program or in a library. */
 extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(void);
 
@@ -351,6 +354,17 @@ void shim_some_are_blind(void)
 						memory_order_release, memory_order_relaxed);
 }
 
+/*
+ * Returns whether ThreadSanitizer or the program replaces dl_iterate_phdr(). A sanitizer in a
+ * library is behind the shim, where dlsym() finds its function. One in the program may export no
+ * name of its own.
+ */
+static bool has_own_objects(void)
+{
+	return __tsan_init ||
+	       dlsym(RTLD_NEXT, "dl_iterate_phdr") != (void *)dl_iterate_phdr;
+}
+
 /* Counts a call for discount_own_calls(). A program has few such callers. */
 static void note_early_caller(enum shim_type type, const void *caller)
 {
@@ -377,9 +391,11 @@ static bool early_call(enum shim_type type, const void *caller)
 {
 	/*
 	 * A call of the family alloc must not start the shim, because the start would call
-	 * functions of this family again.
+	 * functions of this family again. Neither must a call of ThreadSanitizer, which calls
+	 * getrlimit() before it can handle calls of the functions that it replaces, such as
+	 * dl_iterate_phdr().
 	 */
-	if (shim_family_of(type) == FAMILY_ALLOC) {
+	if (shim_family_of(type) == FAMILY_ALLOC || has_own_objects()) {
 		if (shim_is_own(caller))
 			return false;
 		if (!shim_own[1].bytes)
