@@ -205,7 +205,7 @@ static void pass_unreadable(char *page)
 	MUST(open(page, O_RDONLY) == -1 && errno == EFAULT);
 	MUST(open(page + 100, O_RDONLY | O_CREAT, 0600) == -1 && errno == EFAULT);
 	MUST(fopen(page, "r") == NULL && errno == EFAULT);
-	MUST(connect(0, (struct sockaddr *)page, 16) == -1);
+	MUST(connect(0, (struct sockaddr *)(uintptr_t)page, 16) == -1);
 	MUST(syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0);
 	MUST(syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == -1 &&
 	     errno == EFAULT);
