@@ -24,13 +24,13 @@
 #define PARTITION_MOST 24
 #define ANSWER_MOST ((size_t)(PARTITION_MOST + 1) * FLEET_PARTITIONS * DAYS_MOST)
 
-/* Returns whether the text begins with a day. A hostile server may send other texts. */
-static bool is_day(const char *text, size_t len)
+/* Returns whether the characters are a day. A hostile server may send other texts. */
+static bool is_day(const char text[DAY_LEN])
 {
-	for (size_t i = 0; i < DAY_LEN && len >= DAY_LEN; i++)
+	for (size_t i = 0; i < DAY_LEN; i++)
 		if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
 			return false;
-	return len >= DAY_LEN;
+	return true;
 }
 
 /*
@@ -43,9 +43,9 @@ static const char *day_of(const char *text, size_t len)
 	const size_t at = sizeof(before) - 1 + DAY_LEN, number = at + sizeof(behind) - 1;
 
 	if (len == DAY_LEN)
-		return is_day(text, len) ? text : NULL;
+		return is_day(text) ? text : NULL;
 	if (len < number + 2 || len > PARTITION_MOST || memcmp(text, before, sizeof(before) - 1) ||
-	    !is_day(text + sizeof(before) - 1, DAY_LEN) ||
+	    !is_day(text + sizeof(before) - 1) ||
 	    memcmp(text + at, behind, sizeof(behind) - 1) || text[len - 1] != ')')
 		return NULL;
 	for (size_t i = number; i < len - 1; i++)
