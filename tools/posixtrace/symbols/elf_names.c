@@ -73,12 +73,10 @@ static void extend_end(GElf_Addr *end, bool *is_label, const struct elf_name *na
 {
 	const GElf_Addr own = name->begin + name->size;
 
-	if (own > *end)
-		*is_label = !name->size;
-	else if (own == *end)
-		*is_label |= !name->size;
-	if (own > *end)
-		*end = own;
+	if (own < *end)
+		return;
+	*is_label = !name->size || (own == *end && *is_label);
+	*end = own;
 }
 
 static void read_symbols(struct elf_names *names, Dwfl_Module *module)
