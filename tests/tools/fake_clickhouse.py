@@ -28,6 +28,9 @@ of rows meets the next FAULT; without further ones it succeeds:
     down        nothing stored, and no request is answered until the file RESULT.up exists
     down-stored the same, but the rows are stored
     down-late   the same, and the rows are stored when the next INSERT of rows arrives
+    lost        somebody has removed events_rows, and the server answers that it does not exist until it
+                is made again
+    319         the server has lost ZooKeeper: it shows the rows, and will remove them
     dropped     somebody has removed the tables with all rows, and the server answers that they do
                 not exist until they are made again
     remade      the same, but another process has made them again and has added its mark
@@ -65,7 +68,12 @@ If the file RESULT.stop has a number and "before" or "after", so many requests l
 the client has gone. It has executed the request, if the word is "after". Then RESULT.stopped exists.
 
 If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
-then the file. The file RESULT.remake has the same effect as the fault remade.
+then the file. The file RESULT.remake has the same effect as the fault remade. With RESULT.mark another process
+adds a mark, and with RESULT.arrive the rows of the fault late are stored.
+
+If the file RESULT.behind has a number, the server is a replica that has just started and knows no row of the
+other one, although it answers SYSTEM SYNC REPLICA. After so many questions for its state it has all rows.
+With RESULT.restart this begins at the next SYSTEM SYNC REPLICA. RESULT.faults has the next faults.
 
 It keeps all rows in SQLite, and so answers the requests of --at in the format RowBinary. The file
 RESULT.select, if there is one, has a table and a fault that meets each SELECT of this table:
@@ -136,6 +144,8 @@ SMALL = {
     "clocks": "$host $boot $clock hz resolution begun $log",
 }
 ignored = []
+is_lost = []
+ghosts = set()  # the attempts whose rows the server shows and ZooKeeper does not know
 REFUSALS = {
     "252": (500, b"Code: 252, e.displayText() = DB::Exception: Too many parts (301)\n"),
     "202": (500, b"Code: 202. DB::Exception: Too many simultaneous queries\n"),
@@ -344,7 +354,7 @@ def account():
 def table_line(table):
     seqs = {}
     for source, seq, attempt in tables[table]:
-        if attempt not in voided:
+        if attempt not in voided and attempt not in ghosts:
             seqs.setdefault(source, []).append(seq)
     if table == "spans_rows" and is_lean:
         whole = all(len(found) == len(set(found)) for found in seqs.values())
@@ -365,7 +375,7 @@ def if_changed(name, state, compute, *args):
 
 
 def write_result():
-    lines = [if_changed(table, (len(tables[table]), len(voided)), table_line, table) for table in sorted(tables)]
+    lines = [if_changed(table, (len(tables[table]), len(voided), len(ghosts)), table_line, table) for table in sorted(tables)]
     with open(result + ".new", "w", encoding="utf-8") as file:
         file.writelines(lines)
         file.write("statements %d\n" % len(statements))
@@ -500,13 +510,30 @@ def answer(sql):
         assert "name IN ('voided', " in sql
         assert "countIf(name IN ('rates', 'durations'))" in sql
         assert "countIf(engine LIKE '%MergeTree' AND name IN ('types_rows', 'threads_rows', " in sql
-        numbers = ["0"] * 12 if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        numbers = ["0"] * 12 if is_gone or is_lost else os.environ.get("FAKE_TABLES", "1000 0 0").split()
         rest = ["2", "0", "0"] + ["0" if numbers[0] == "0" else "1"] * 3 + ["0", "0"]
         rest.append("0" if numbers[0] == "0" or len(numbers) > 4 else "3")
         rest[-1] = os.environ.get("FAKE_LEAN", rest[-1])
         return "\t".join(numbers + rest[len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
+        if os.path.exists(result + ".restart"):
+            os.rename(result + ".restart", result + ".behind")
         return b""
+    if re.fullmatch(r"SELECT toString\(count\(\)\), toString\(countIf\(is_readonly = 0 AND is_session_expired = 0 AND "
+                    r"absolute_delay < 1000000000 AND uptime\(\) > \d+\)\) FROM system\.replicas WHERE database = 'fleet' AND "
+                    r"table IN \('voided', 'events_rows', '\w+'\)", sql):
+        return b"2\t2\n" if is_lost else b"3\t2\n" if is_behind(1) else b"3\t3\n"
+    found = re.fullmatch(r"SELECT replica_path FROM system\.replicas WHERE database = 'fleet' AND table = '(\w+)'", sql)
+    if found:
+        return b"/clickhouse/tables/1/fleet/%s/replicas/1\n" % found[1].encode()
+    found = re.fullmatch(r"SELECT arrayStringConcat\(groupUniqArray\(_part\), ','\) FROM \w+ WHERE row_source = \d+ AND "
+                         r"row_attempt = (\d+)", sql)
+    if found:
+        return b"20261130-5_%d_%d_0\n" % ((int(found[1]) in ghosts,) * 2)
+    found = re.fullmatch(r"SELECT toString\(count\(\) = length\(splitByChar\(',', '([\w-]+)'\)\)\) FROM system\.zookeeper WHERE "
+                         r"path = '/clickhouse/tables/1/fleet/\w+/replicas/1/parts' AND has\(splitByChar\(',', '\1'\), name\)", sql)
+    if found:
+        return b"%d\n" % (found[1] != "20261130-5_1_1_0")
     if sql.startswith("SELECT if(count() = 3 AND min(total_replicas) > 0 AND max(total_replicas) <= "):
         return os.environ.get("FAKE_REPLICA", "").encode() + b"\n"
     found = re.fullmatch(r"SELECT toString\(count\(\) \+ \(SELECT count\(\) FROM (logs_rows|summary_rows|other_rows) WHERE "
@@ -520,6 +547,8 @@ def answer(sql):
         return b"1000\n"
     if sql.startswith("CREATE TABLE IF NOT EXISTS fleet.fields "):
         is_gone.clear()
+    if sql.startswith("CREATE TABLE IF NOT EXISTS fleet.events_rows "):
+        is_lost.clear()
     if sql.startswith(("CREATE ", "RENAME ", "DROP ")):
         return b""
     found = re.fullmatch(r"SELECT partition FROM system\.parts WHERE active AND database = 'fleet' AND table = '(\w+)' AND "
@@ -543,17 +572,16 @@ def answer(sql):
     if sql.startswith("INSERT INTO fields VALUES "):
         fields.update((n, int(k)) for n, k in re.findall(r"\('(\w+)', (\d)\)", sql))
         return b""
-    found = re.fullmatch(r"INSERT INTO voided VALUES \((\d+)\)", sql)
-    if found:
-        voided.add(int(found[1]))
+    if re.fullmatch(r"INSERT INTO voided VALUES \(\d+\)(,\(\d+\))*", sql):
+        voided.update(map(int, re.findall(r"\d+", sql)))
         return b""
-    found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM (logs_rows|events_rows|"
-                         r"summary_rows|other_rows) WHERE (?:row_table = ('logs'|8|108) AND )?row_source = (\d+)", sql)
+    found = re.fullmatch(r"SELECT DISTINCT row_attempt FROM (logs_rows|events_rows|summary_rows|other_rows) WHERE "
+                         r"(?:row_table = ('logs'|8|108) AND )?row_source = (\d+) FORMAT RowBinary", sql)
     if found:
         assert found[2] in {"summary_rows": ("'logs'",), "other_rows": ("8", "108")}.get(found[1], (None,))
         name = "logs_rows" if found[2] else found[1]
-        voided.update(a for s, _, a in tables.get(name, []) if s == int(found[3]))
-        return b""
+        attempts = {a for s, _, a in tables.get(name, []) if s == int(found[3]) and not is_behind(0)}
+        return struct.pack("<%dQ" % len(attempts), *attempts)
     found = re.fullmatch(r"SELECT toString\(count\(\)\) FROM (\w+) WHERE row_source = (\d+) AND "
                          r"row_attempt = (\d+)", sql)
     if found:
@@ -572,7 +600,7 @@ def answer(sql):
                         for (name, pid, tid, thread), count in groups.items())
     if sql.startswith("SELECT toUInt64(count()), toUInt64(max(row_seq) + 1), "):
         source = int(re.search(r"row_source = (\d+)", sql)[1])
-        seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
+        seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided and not is_behind(0)]
         shown = sum(n * (2 * q + 1) for (s, q, a), n in shown_of.items() if s == source and a not in voided)
         assert is_lean or "row_took" not in sql or not seqs
         return struct.pack("<QQQ", len(seqs), max(seqs, default=-1) + 1,
@@ -611,7 +639,7 @@ def delete_all():
 
 def remake():
     delete_all()
-    fields.add(("tables %d" % next(marks), 0))
+    mark()
 
 
 def due_stop():
@@ -628,9 +656,38 @@ def due_stop():
     return None
 
 
+def is_behind(asked):
+    """Whether the replica lacks the rows of the other one: RESULT.behind."""
+    try:
+        with open(result + ".behind", encoding="utf-8") as file:
+            left = int(file.read()) - asked
+    except FileNotFoundError:
+        return False
+    if left < 0:
+        os.unlink(result + ".behind")
+        return False
+    with open(result + ".behind", "w", encoding="utf-8") as file:
+        file.write("%d\n" % left)
+    return True
+
+
+def arrive():
+    while waiting:
+        store(*waiting.pop())
+
+
+def mark():
+    fields.add(("tables %d" % next(marks), 0))
+
+
+def add_faults():
+    with open(result + ".faults", encoding="utf-8") as file:
+        faults[:] = file.read().split()
+
+
 def meddle():
     """What others do to the tables between two requests."""
-    for name, act in ("delete", delete_events), ("remake", remake):
+    for name, act in ("delete", delete_events), ("remake", remake), ("mark", mark), ("arrive", arrive), ("faults", add_faults):
         if os.path.exists(result + "." + name):
             act()
             os.unlink(result + "." + name)
@@ -664,6 +721,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 ignored.append(True)
             status, body = REFUSALS[fault.split("-")[0]]
             self.reply(status, body.replace(b"%d", b"%d" % next(marks)))
+        elif fault == "319":
+            store(table, data)
+            ghosts.update(block(data)[0]["row_attempt"])
+            self.reply(500, b"Code: 319, e.displayText() = DB::Exception: Unknown status, client must retry.\n")
         elif fault in ("cut", "half"):
             self.close_connection = True
         elif fault == "cut-stored":
@@ -686,9 +747,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif fault == "remade":
             remake()
             return False
+        elif fault == "lost":
+            delete_events()
+            is_lost.append(True)
+            return False
         elif fault == "part-remade":
             delete_events()
-            fields.add(("tables %d" % next(marks), 0))
+            mark()
             return False
         elif fault == "continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
@@ -790,12 +855,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.reply(400, b"Code: 62. DB::Exception: Syntax error\n")
                 return
             if table:
-                while waiting:
-                    store(*waiting.pop())
+                arrive()
                 if self.fail(fault, table[1], data):
                     write_result()
                     return
-                if is_gone:
+                if is_gone or (is_lost and table[1] == "events_rows"):
                     self.no_table(table[1].encode())
                     return
                 if not ignored:
@@ -823,6 +887,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 sql = data.decode("utf-8", "surrogateescape")
                 if is_gone and not re.match(r"CREATE |SELECT toString\(count\(\)\), toString\(countIf\(engine", sql):
                     self.no_table(b"x")
+                    return
+                if is_lost and re.search(r" (FROM|fleet)[ .]events_rows ", sql) and not sql.startswith("CREATE "):
+                    self.no_table(b"events_rows")
                     return
                 body = answer(sql)
                 found = re.match(r"SELECT .*? FROM ([\w.]+) ", sql.replace("FROM system.columns WHERE database", ""), re.S)

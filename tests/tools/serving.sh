@@ -46,3 +46,21 @@ ships() {
 	run "$status" ship --state "$tmp/state" --to "$url" "$@"
 	check "$*: the server understood all requests" is_empty server.err
 }
+
+# ends_at STEP WORD ARGUMENT...: posixtrace ship to $url, which is killed when the server stops at this request:
+# RESULT.stop of fake_clickhouse.py. False: it was not killed.
+ends_at() {
+	rm -f "$tmp/result.stopped"
+	echo "$1 $2" >"$tmp/result.stop"
+	shift 2
+	"$posixtrace" ship --state "$tmp/state" --to "$url" "$@" >"$tmp/killed.out" 2>"$tmp/killed.err" &
+	shipper=$!
+	until test -e "$tmp/result.stopped"; do
+		kill -0 "$shipper" 2>/dev/null || break
+		sleep 0.01
+	done
+	kill -9 "$shipper" 2>/dev/null
+	wait "$shipper" 2>/dev/null
+	rm -f "$tmp/result.stop"
+	test -e "$tmp/result.stopped"
+}

@@ -15,23 +15,6 @@ done
 check "the events of one log are spans" test "$(cat "$tmp/late.spans")" = 3
 check "those of the other one are not" test "$(cat "$tmp/noted.spans")" = 0
 
-# ends_at STEP WORD HOST: ships now.log, and kills the shipper when the server stops. False: it did not.
-ends_at() {
-	rm -f "$tmp/result.stopped"
-	echo "$1 $2" >"$tmp/result.stop"
-	"$posixtrace" ship --no-symbols --batch 4 --state "$tmp/state" --to "$url" --host "$3" "$tmp/now.log" \
-		>"$tmp/killed.out" 2>"$tmp/killed.err" &
-	shipper=$!
-	until test -e "$tmp/result.stopped"; do
-		kill -0 "$shipper" 2>/dev/null || break
-		sleep 0.01
-	done
-	kill -9 "$shipper" 2>/dev/null
-	wait "$shipper" 2>/dev/null
-	rm -f "$tmp/result.stop"
-	test -e "$tmp/result.stopped"
-}
-
 FAKE_TABLES="1000 10 0"
 export FAKE_TABLES
 for log in late noted; do
@@ -47,7 +30,7 @@ for log in late noted; do
 			cp "$tmp/$log.part" "$tmp/now.log"
 			ships 3 --no-symbols --batch 4 --host $host "$tmp/now.log"
 			cp "$tmp/$log.log" "$tmp/now.log"
-			ends_at $step $word $host || is_over=1
+			ends_at $step $word --no-symbols --batch 4 --host $host "$tmp/now.log" || is_over=1
 			ships 0 --no-symbols --batch 4 --host $host "$tmp/now.log"
 			check "$log, killed $word request $step: all events, each once" \
 				has result "^events_rows $((step * events)) whole\$"

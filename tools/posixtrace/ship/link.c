@@ -20,7 +20,9 @@
 /* how long the result of find_replicas() is used: if it is true, and if it is false */
 #define ALL_REPLICAS_NS INT64_C(600000000000)
 #define FEW_REPLICAS_NS INT64_C(30000000000)
+#define SYNC_TABLES 3
 #define SYNC_QUERIES 8 /* number of names of the statement SYSTEM SYNC REPLICA for each table */
+#define DELAY_MOST_S 1000000000 /* a longer delay of a replica means that it is not known */
 #define REPLICA_NAMES 100000 /* further names of a replica, besides the name by the macro */
 #define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
 #define CODE_NO_TABLE 60        /* UNKNOWN_TABLE */
@@ -288,6 +290,7 @@ static void note_made(struct link *link)
 	link->checks = 0;
 	link->tables = 0;
 	link->is_sure = false;
+	link->is_synced = false;
 	link->replicas_ns = 0;
 	link->has_misfit = false;
 }
@@ -407,18 +410,20 @@ bool link_note_checked(struct link *link, uint64_t source, bool is_whole)
 
 /* ------------------------------------------------------------------ repetition */
 
-/*
- * If a table or the database was removed since this process has looked for it, the next request
- * looks for the tables again, and makes them with a new mark.
- */
+/* The next request looks for the tables of the current host again, and makes the missing ones. */
+static void forget_tables(struct link *link)
+{
+	link->has_tables[link->server.host] = false;
+	link->mark = 0;
+}
+
+/* Notes whether a table or the database was removed since this process has looked for it. */
 static void note_missing(struct link *link, enum server_result result)
 {
 	const int code = result == SERVER_WRONG ? server_code(&link->server) : 0;
 
-	if (code == CODE_NO_TABLE || code == CODE_NO_DATABASE) {
-		link->has_tables[link->server.host] = false;
-		link->mark = 0;
-	}
+	if (code == CODE_NO_TABLE || code == CODE_NO_DATABASE)
+		forget_tables(link);
 }
 
 /* Asks the current host for the identity of the tables. */
@@ -585,24 +590,69 @@ enum server_result link_try(struct link *link, const char *sql, const struct htt
 }
 
 /*
+ * Returns SERVER_OK if each of the three tables of the current host follows the other replicas and
+ * the server has run since began_ns, and SERVER_ABSENT if not.
+ *
+ * For some seconds after its start, a replica does not know which parts it lacks: it has not read
+ * its queue from ZooKeeper, for example because the session of its killed predecessor has not
+ * expired. SYSTEM SYNC REPLICA succeeds nevertheless, because the queue in its memory is empty. The
+ * columns is_readonly, is_session_expired and queue_size are 0 then. But until the replica has read
+ * its queue, absolute_delay is the time since 1970.
+ */
+static enum server_result check_follows(struct link *link, int64_t began_ns)
+{
+	struct server *server = &link->server;
+	const int64_t since_s = (until_now_ns() - began_ns + 999999999) / INT64_C(1000000000);
+	struct bytes sql = { .at = NULL };
+	unsigned tables = 0, follow = 0;
+	enum server_result result;
+
+	bytes_printf(&sql, "SELECT toString(count()), toString(countIf(is_readonly = 0 AND "
+		     "is_session_expired = 0 AND absolute_delay < %d AND uptime() > %" PRIi64 ")) "
+		     "FROM system.replicas WHERE database = '%s' AND table IN "
+		     "('voided', 'events_rows', '%s')", DELAY_MOST_S, since_s,
+		     server->address.database, fleet_logs_table(link->layout));
+	bytes_add(&sql, "", 1);
+	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
+	if (result == SERVER_OK && sscanf(server->answer.at, "%u %u", &tables, &follow) != 2)
+		result = server_foreign(server, sql.at);
+	bytes_free(&sql);
+	if (result != SERVER_OK || follow == SYNC_TABLES)
+		return result;
+	if (tables < SYNC_TABLES)
+		forget_tables(link);
+	snprintf(server->reason, sizeof(server->reason),
+		 "%s:%s: this replica %s now, so its rows are not counted",
+		 server->address.host[server->host].name, server->address.host[server->host].port,
+		 tables < SYNC_TABLES ? "lacks tables" : "does not follow the others");
+	return SERVER_ABSENT;
+}
+
+/*
  * A server continues to execute SYSTEM SYNC REPLICA when its client has ended. If the replica lacks
  * a part, the statement never ends. The statements of many shipments could fill the server, so that
  * it refuses all other statements. So each statement has one of a few names, and the server refuses
  * a second statement with the same name. A refusal is handled like an absent host: the function's
  * caller tries another replica, and later this replica again. The number in the name is random,
  * because in containers many shippers have the same process ID.
+ *
+ * Each statement is between two checks, because the server may start again at any time. Its success
+ * has a meaning only if the table has read its queue before.
  */
 enum server_result link_sync(struct link *link)
 {
 	enum server_result result = link_prepare(link);
-	const char *const tables[] = { "voided", "events_rows",
-				       fleet_logs_table(link->layout) };
+	const char *const tables[SYNC_TABLES] = { "voided", "events_rows",
+						  fleet_logs_table(link->layout) };
+	const int64_t began_ns = until_now_ns();
 	struct bytes sql = { .at = NULL };
 	char name[64];
 
 	if (!link->has_replicas[link->server.host])
 		return result;
-	for (size_t i = 0; result == SERVER_OK && i < sizeof(tables) / sizeof(tables[0]); i++) {
+	if (result == SERVER_OK)
+		result = check_follows(link, began_ns);
+	for (size_t i = 0; result == SERVER_OK && i < SYNC_TABLES; i++) {
 		sql.used = 0;
 		bytes_printf(&sql, "SYSTEM SYNC REPLICA %s.%s", link->server.address.database,
 			     tables[i]);
@@ -614,14 +664,18 @@ enum server_result link_sync(struct link *link)
 				    : server_request(&link->server, sql.at, NULL, 65536);
 		link->server.query_id = NULL;
 		note_missing(link, result);
+		if (result == SERVER_OK)
+			result = check_follows(link, began_ns);
 	}
 	bytes_free(&sql);
+	link->is_synced = result == SERVER_OK;
 	return result;
 }
 
 bool link_again(struct link *link, enum server_result result)
 {
 	link->is_sure = false;
+	link->is_synced = false;
 	if (!retry_again(&link->retry, link->server.reason, result == SERVER_REFUSED,
 			 link->server.pause_ns))
 		return false;
@@ -666,6 +720,7 @@ bool link_reach(struct link *link)
 bool link_confirm(struct link *link)
 {
 	link->is_sure = false;
+	link->is_synced = false;
 	return link_reach(link);
 }
 
@@ -684,7 +739,8 @@ void link_confirm_once(struct link *link, int64_t age_ns)
 
 /*
  * Sends the statement until its answer is right. If is_synced is true, calls link_sync() before
- * each try.
+ * each try, unless it has succeeded for this log on this host: only this process adds rows of the
+ * log.
  */
 static bool query_checked(struct link *link, const char *sql, size_t limit, bool is_synced,
 			  link_check is_right)
@@ -692,7 +748,7 @@ static bool query_checked(struct link *link, const char *sql, size_t limit, bool
 	enum server_result result;
 
 	do {
-		result = is_synced ? link_sync(link) : SERVER_OK;
+		result = is_synced && !link->is_synced ? link_sync(link) : SERVER_OK;
 		if (result == SERVER_OK)
 			result = try_checked(link, sql, NULL, limit, is_right);
 	} while (result != SERVER_OK && link_again(link, result));
@@ -821,13 +877,6 @@ bool link_is_nowhere(struct link *link, const char *sql)
 
 /* ------------------------------------------------------------------ attempts */
 
-/* Appends the SELECT for the number of rows that a table has of an attempt. */
-static void put_attempt_sql(const char *table, uint64_t source, uint64_t attempt, struct bytes *sql)
-{
-	bytes_printf(sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
-		     " AND row_attempt = %" PRIu64, table, source, attempt);
-}
-
 bool link_void(struct link *link, uint64_t attempt)
 {
 	struct bytes sql = { .at = NULL };
@@ -839,6 +888,59 @@ bool link_void(struct link *link, uint64_t attempt)
 	return good;
 }
 
+/*
+ * Sends a SELECT for one text to the current host, and appends the text. Returns false if the
+ * answer is no line, or has characters that could end a text in a statement. No other text of a
+ * server becomes a part of a statement.
+ */
+static bool ask_text(struct link *link, struct bytes *sql, struct bytes *text)
+{
+	const struct bytes *answer = &link->server.answer;
+	const bool good = ask_line(link, sql) && strcspn(answer->at, "'\\\n") == answer->used - 1;
+
+	sql->used = 0;
+	if (good)
+		bytes_add(text, answer->at, answer->used - 1);
+	bytes_add(text, "", 1);
+	return good && !text->failed;
+}
+
+/*
+ * Returns whether ZooKeeper has the parts of the current host with the rows of the attempt. If a
+ * server loses ZooKeeper while it stores an INSERT, it shows the rows, but may remove them minutes
+ * later. If a request fails, for example because the user has no right to read system.zookeeper,
+ * the result is false, because a void attempt does no harm.
+ */
+static bool is_in_zookeeper(struct link *link, const char *table, uint64_t source, uint64_t attempt)
+{
+	struct bytes sql = { .at = NULL }, path = { .at = NULL }, parts = { .at = NULL };
+	bool good;
+
+	*link->server.reason = '\0';
+	bytes_printf(&sql, "SELECT replica_path FROM system.replicas WHERE database = '%s' AND "
+		     "table = '%s'", link->server.address.database, table);
+	good = ask_text(link, &sql, &path);
+	bytes_printf(&sql, "SELECT arrayStringConcat(groupUniqArray(_part), ',') FROM %s WHERE "
+		     "row_source = %" PRIu64 " AND row_attempt = %" PRIu64, table, source, attempt);
+	good = good && ask_text(link, &sql, &parts);
+	sql.used = 0;
+	if (good) {
+		bytes_printf(&sql, "SELECT toString(count() = length(splitByChar(',', '%s'))) FROM "
+			     "system.zookeeper WHERE path = '%s/parts' AND "
+			     "has(splitByChar(',', '%s'), name)", parts.at, path.at, parts.at);
+		good = ask_line(link, &sql);
+	}
+	if (!good && *link->server.reason && !link->has_doubts)
+		say("%s; ship voids INSERTs without an answer, and sends their rows again",
+		    link->server.reason);
+	link->has_doubts |= !good;
+	good = good && !strcmp(link->server.answer.at, "1\n");
+	bytes_free(&sql);
+	bytes_free(&path);
+	bytes_free(&parts);
+	return good;
+}
+
 enum server_result link_find_attempt(struct link *link, const char *table, uint64_t source,
 				     uint64_t attempt, uint64_t rows, bool *has_rows)
 {
@@ -846,32 +948,32 @@ enum server_result link_find_attempt(struct link *link, const char *table, uint6
 	struct bytes sql = { .at = NULL };
 	enum server_result result;
 
-	put_attempt_sql(table, source, attempt, &sql);
+	bytes_printf(&sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
+		     " AND row_attempt = %" PRIu64, table, source, attempt);
 	bytes_add(&sql, "", 1);
 	result = sql.failed ? lack_memory(link) : request_patiently(link, sql.at, NULL, 65536);
 	note_missing(link, result);
 	if (result == SERVER_OK && !is_count(answer))
 		result = server_foreign(&link->server, sql.at);
-	*has_rows = result == SERVER_OK && strtoull(answer->at, NULL, 10) == rows;
+	*has_rows = result == SERVER_OK && strtoull(answer->at, NULL, 10) == rows &&
+		    (!link->has_replicas[link->server.host] ||
+		     is_in_zookeeper(link, table, source, attempt));
 	bytes_free(&sql);
 	return result == SERVER_OK || result == SERVER_REFUSED ? result : SERVER_ABSENT;
 }
 
-/*
- * An INSERT makes one part of a table, so the table has either all rows of the INSERT or none. If
- * the table has no row of the INSERT now, the rows may still arrive later, so the attempt is
- * voided.
- */
-bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
-			  uint64_t rows, bool *has_rows)
+bool link_ask_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
+		      uint64_t rows, bool *has_rows)
 {
-	struct bytes sql = { .at = NULL };
-	uint64_t count;
-	bool good;
+	enum server_result result;
 
-	put_attempt_sql(table, source, attempt, &sql);
-	good = link_query_count(link, &sql, &count);
-	*has_rows = good && count == rows;
-	bytes_free(&sql);
-	return good && (*has_rows || link_void(link, attempt));
+	*has_rows = false;
+	do {
+		result = link_prepare(link);
+		if (result == SERVER_OK)
+			result = link_find_attempt(link, table, source, attempt, rows, has_rows);
+	} while (result != SERVER_OK && link_again(link, result));
+	if (result == SERVER_OK)
+		retry_succeeded(&link->retry);
+	return result == SERVER_OK;
 }

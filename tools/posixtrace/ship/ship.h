@@ -54,6 +54,8 @@ struct link {
 	/* the identity was read after the last failure; only then is it compared with positions */
 	bool is_sure;
 	int64_t sure_ns;               /* the time when the identity was last read */
+	bool is_synced;                /* link_sync() has succeeded on this host for this log */
+	bool has_doubts;               /* the message about unconfirmed INSERTs was printed */
 	/*
 	 * the logs whose positions were compared with the database since "made" last changed, or
 	 * since the process began; see link_checked()
@@ -109,7 +111,9 @@ enum server_result link_try(struct link *link, const char *sql, const struct htt
 			    size_t limit);
 /*
  * Sends requests, each only once, by which the current host fetches all rows and voided attempts
- * that other replicas have confirmed. If the tables are not replicated, sends none.
+ * that other replicas have confirmed. If the tables are not replicated, sends none. If the host has
+ * just started and does not know which rows it lacks, the result is SERVER_ABSENT. The user needs
+ * the right to read system.replicas.
  */
 enum server_result link_sync(struct link *link);
 /*
@@ -132,8 +136,8 @@ bool link_query(struct link *link, const char *sql, size_t limit, link_check is_
  */
 bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /*
- * Like link_query_bytes(), but each try follows link_sync() on the same host. The caller needs this
- * for a statement that counts rows of all replicas.
+ * Like link_query_bytes(), but each try follows link_sync() on the same host for the same log. The
+ * caller needs this for a statement that counts rows of all replicas.
  */
 bool link_query_synced(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /* Like link_query_bytes(), for "SELECT toString(count()) ...", and stores the number. */
@@ -148,14 +152,11 @@ bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count);
 bool link_is_nowhere(struct link *link, const char *sql);
 
 /*
- * link_void() voids an attempt, so that its rows do not count, even if they arrive later.
- * link_resolve_attempt() stores in *has_rows whether the table has this number of rows of the
- * attempt. If not, it voids the attempt. Both functions return false if the server did not confirm
- * the statement.
+ * Voids an attempt, so that its rows do not count, even if they arrive later. Returns false if the
+ * server did not confirm this. The server may execute the statement later, or may have executed it.
+ * So before the call, the position must have the decision: then no later run takes the attempt.
  */
 bool link_void(struct link *link, uint64_t attempt);
-bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
-			  uint64_t rows, bool *has_rows);
 
 /*
  * link_again_insert() is link_again() after an INSERT that may have had an effect. The requests
@@ -167,12 +168,17 @@ bool link_again_insert(struct link *link, enum server_result result);
 void link_inserted(struct link *link);
 
 /*
- * Asks the current host once whether the table has this number of rows of the attempt. A success
- * does not shorten the next pause of link_again(). Returns SERVER_OK, SERVER_REFUSED, or
- * SERVER_ABSENT for any other failure.
+ * Stores in *has_rows whether the table has this number of rows of the attempt, and will keep them.
+ * An INSERT makes one part of a table, so the table has either all rows of the INSERT or none. If
+ * the result is false, the rows may still arrive later. link_find_attempt() asks the current host
+ * once. Its success does not shorten the next pause of link_again(). It returns SERVER_OK,
+ * SERVER_REFUSED, or SERVER_ABSENT for any other failure. link_ask_attempt() repeats it until it
+ * succeeds, and returns false after ship gave up.
  */
 enum server_result link_find_attempt(struct link *link, const char *table, uint64_t source,
 				     uint64_t attempt, uint64_t rows, bool *has_rows);
+bool link_ask_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
+		      uint64_t rows, bool *has_rows);
 
 /*
  * keep.c: deletes the rows of all logs that were begun more than this number of days ago. Returns
@@ -222,6 +228,9 @@ uint64_t link_attempt(void);
  */
 enum summary_end { SUMMARY_PART, SUMMARY_WHOLE, SUMMARY_ACCOUNT };
 
+/* No INSERT has so many events, so older versions void such an attempt, too. */
+#define POSITION_VOID UINT64_MAX
+
 struct position {
 	struct state state;
 	uint64_t source;
@@ -229,7 +238,10 @@ struct position {
 	uint64_t tables;
 	/* number of events, from the first event of the log on, that the server has */
 	uint64_t events;
-	/* an INSERT that is not confirmed, with "count" events from "first" on; 0: none */
+	/*
+	 * an INSERT that is not confirmed, with "count" events from "first" on; 0: none. If the
+	 * count is POSITION_VOID, the INSERT must be voided, whatever the server has of it.
+	 */
 	uint64_t attempt;
 	uint64_t first, count;
 	uint64_t took, attempt_took; /* fleet_took() of the events, and of those of the INSERT */

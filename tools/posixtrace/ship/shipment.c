@@ -18,6 +18,7 @@
 #define BATCH_BYTES (32u << 20)
 #define DAY_NS      INT64_C(86400000000000)
 #define NO_TABLES   UINT64_MAX /* the identity of no tables */
+#define ATTEMPTS_BYTES (64u << 20) /* of the longest list of a log's attempts */
 
 uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host)
 {
@@ -101,6 +102,30 @@ static enum server_result send_insert(struct shipment *shipment, struct insert *
 	return result;
 }
 
+/*
+ * Asks whether the table has the rows of an attempt that the server has not confirmed. If it lacks
+ * them, voids the attempt. The position gets this decision first. Otherwise, if ship was killed and
+ * the rows arrived, the next run would take an attempt that is void. The position needs no decision
+ * about a summary, because the next run voids each incomplete summary. Returns false if ship gave
+ * up.
+ */
+static bool resolve_attempt(struct shipment *shipment, const char *table, uint64_t attempt,
+			    uint64_t rows, bool *has_rows)
+{
+	struct position *position = &shipment->position;
+
+	if (!link_ask_attempt(shipment->link, table, shipment->source, attempt, rows, has_rows))
+		return false;
+	if (*has_rows)
+		return true;
+	if (attempt == position->attempt && position->count != POSITION_VOID) {
+		position->count = POSITION_VOID;
+		if (!position_save(position))
+			return false;
+	}
+	return link_void(shipment->link, attempt);
+}
+
 bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
 		     uint64_t attempt, uint64_t rows_before, bool *is_void)
 {
@@ -137,9 +162,7 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 				     link_again_insert(link, result);
 	if (is_doubtful) {
 		good = false;
-		*is_void = link_resolve_attempt(link, table, shipment->source, attempt,
-						insert.rows, &good) &&
-			   !good;
+		*is_void = resolve_attempt(shipment, table, attempt, insert.rows, &good) && !good;
 	}
 	if (good)
 		shipment->bytes += (int64_t)(sql.used + body.len);
@@ -201,8 +224,8 @@ static bool resolve_attempts(struct shipment *shipment)
 	bool has_rows;
 
 	if (position->attempt) {
-		if (!link_resolve_attempt(shipment->link, "events_rows", shipment->source,
-					  position->attempt, position->count, &has_rows))
+		if (!resolve_attempt(shipment, "events_rows", position->attempt, position->count,
+				     &has_rows))
 			return false;
 		position->events += has_rows ? position->count : 0;
 		position->took += has_rows ? position->attempt_took : 0;
@@ -220,20 +243,42 @@ static bool resolve_attempts(struct shipment *shipment)
 	return true;
 }
 
+/* Returns whether the answer consists of numbers of attempts. */
+static bool are_attempts(const struct bytes *answer)
+{
+	return answer->used % sizeof(uint64_t) == 0;
+}
+
+/* If an empty answer of a proxy counted as "no attempt", rows that exist would be sent again. */
+static bool has_attempts(const struct bytes *answer)
+{
+	return answer->used && are_attempts(answer);
+}
+
 /*
- * Voids all rows of this log that the table has and that fulfil the condition. If is_synced is
- * true, link_sync() is called before.
+ * Voids all rows of this log that the table has and that fulfil the condition. A replica may lack
+ * rows that another replica has confirmed, so link_sync() is called first. The statement has the
+ * numbers of the attempts: the server may execute a statement without an answer later, and it must
+ * not void attempts that are newer than the statement.
  */
 static bool void_rows(struct shipment *shipment, const char *table, const char *condition,
-		      bool is_synced)
+		      link_check is_right)
 {
+	struct link *link = shipment->link;
 	struct bytes sql = { .at = NULL };
+	uint64_t attempt;
+	size_t at = 0;
 	bool good;
 
-	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM %s "
-		     "WHERE %srow_source = %" PRIu64, table, condition, shipment->source);
-	good = is_synced ? link_query_synced(shipment->link, &sql, 65536, NULL) :
-			   link_query_bytes(shipment->link, &sql, 65536, NULL);
+	bytes_printf(&sql, "SELECT DISTINCT row_attempt FROM %s WHERE %srow_source = %" PRIu64
+		     " FORMAT RowBinary", table, condition, shipment->source);
+	good = link_query_synced(link, &sql, ATTEMPTS_BYTES, is_right);
+	sql.used = 0;
+	bytes_str(&sql, "INSERT INTO voided VALUES ");
+	while (good && server_get_u64(&link->server.answer, &at, &attempt))
+		bytes_printf(&sql, "%s(%" PRIu64 ")", at > sizeof(attempt) ? "," : "", attempt);
+	if (good && at)
+		good = link_query_bytes(link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
 }
@@ -264,7 +309,8 @@ static bool void_summaries(struct shipment *shipment)
 	const struct position *position = &shipment->position;
 	const enum fleet_layout layout = shipment->link->layout;
 
-	return void_rows(shipment, fleet_logs_table(layout), logs_condition(layout), false) &&
+	return void_rows(shipment, fleet_logs_table(layout), logs_condition(layout),
+			 are_attempts) &&
 	       (!position->summary || link_void(shipment->link, position->summary));
 }
 
@@ -310,7 +356,7 @@ static bool void_holes(struct shipment *shipment, uint64_t rows, uint64_t next)
 	if (!shipment->position.is_new) {
 		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, which do "
 		    "not follow each other; all are sent again", shipment->log->path, rows, next);
-		return void_rows(shipment, "events_rows", "", false);
+		return void_rows(shipment, "events_rows", "", has_attempts);
 	}
 	say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has no "
 	    "position of it, so nothing is shipped", shipment->log->path, rows, next,
@@ -580,7 +626,7 @@ static bool void_events(struct shipment *shipment)
 	say("%s: its first %" PRIu64 " events have other fields or spans now than when they were "
 	    "shipped, so all are sent again", shipment->log->path, position->events);
 	position->tables = NO_TABLES;
-	if (!position_save(position) || !void_rows(shipment, "events_rows", "", true))
+	if (!position_save(position) || !void_rows(shipment, "events_rows", "", are_attempts))
 		return false;
 	position->events = 0;
 	shipment->is_void = find_position(shipment);
