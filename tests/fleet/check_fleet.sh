@@ -30,6 +30,10 @@
 # is compared with 500000 events for each second of a core. A lower rate is no failure, because it
 # depends on the machine and on the kills.
 # The limits of time at the end grow with the number of rows.
+#
+# After a failure, the folder of the test remains without the data of the servers: the positions, the messages of
+# the shippers of each host in errs, those of the servers, and report.N with the attempts of each log of replica N
+# whose rows are wrong.
 . "${0%/*}/../tools/lib.sh"
 
 : "${RATES:=0}"
@@ -41,7 +45,7 @@ test "$RATES" = 0 || : "${HOSTS:=1000}" "${SECONDS_:=180}" "${SHIPPERS:=8}" "${D
 test "$RATES" = 0 || session_ms=20000
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 servers=$tmp/servers
-mkdir "$servers" "$tmp/state" "$tmp/done"
+mkdir "$servers" "$tmp/state" "$tmp/done" "$tmp/errs"
 . "${0%/*}/servers.sh"
 has_clickhouse && has_zookeeper || skip "clickhouse-server and zookeeperd are needed"
 
@@ -65,7 +69,12 @@ end_fleet() {
 	stop_servers
 	wait 2>/dev/null
 	test -z "$disk" || umount "$disk" 2>/dev/null
-	rm -rf "$tmp"
+	if test "${failures:-0}" -gt 0; then
+		rm -rf "$servers"/clickhouse-?/data "$servers/zookeeper/data"
+		echo "kept: $tmp"
+	else
+		rm -rf "$tmp"
+	fi
 }
 trap end_fleet 0
 
@@ -150,7 +159,7 @@ work() {
 	while test "$host" -le "$HOSTS" && test ! -e "$tmp/stop"; do
 		# shellcheck disable=SC2086 # a list of words
 		until "$posixtrace" ship --host "host$host" --state "$tmp/state" --to "$url" --replicated \
-			${BATCH:+--batch "$BATCH"} --timeout 10 --give-up 20 $logs >"$tmp/ship.$1" 2>>"$tmp/ship.err" &&
+			${BATCH:+--batch "$BATCH"} --timeout 10 --give-up 20 $logs >"$tmp/ship.$1" 2>>"$tmp/errs/host$host" &&
 			touch "$tmp/done/$host"; do
 			test ! -e "$tmp/stop" || return
 			sleep 0.2
@@ -246,7 +255,7 @@ for worker in $workers; do wait "$worker"; done
 workers=
 # A replica that was killed while the last shipper made its tables gets the missing views from the next one.
 # shellcheck disable=SC2086 # a list of words
-test "$RATES" != 0 || "$posixtrace" ship --host host1 --state "$tmp/state" --to "$url" --replicated $logs >/dev/null 2>>"$tmp/ship.err"
+test "$RATES" != 0 || "$posixtrace" ship --host host1 --state "$tmp/state" --to "$url" --replicated $logs >/dev/null 2>>"$tmp/errs/host1"
 ended=$(date +%s.%N)
 test "$RATES" != 0 || check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
 
@@ -304,14 +313,36 @@ each_once="SELECT count(), sum(n), sum(wrong), sum(rows != last + 1 OR full < la
 		groupBitOr(bitShiftLeft(toUInt64(1), row_seq % 64)) AS m
 		FROM fleet.events_rows WHERE $counted GROUP BY row_source, b)
 	GROUP BY row_source)"
+# report_attempts N: the attempts of each log whose events are not there once, the parts that have them, the
+# position of the log, and the last messages of the shippers of its host.
+lengths=$(for log in $logs; do test "$RATES" != 0 || events_of "$log"; done | paste -sd ,)
+report_attempts() {
+	ask $1 "SELECT row_host, lower(hex(row_source)), row_attempt, row_attempt IN (SELECT attempt FROM fleet.voided) AS void,
+			count(), uniq(row_seq), min(row_seq), max(row_seq), arrayStringConcat(groupUniqArray(_part), ' ')
+		FROM fleet.events_rows WHERE row_source IN (SELECT row_source FROM fleet.events_rows WHERE $counted
+			GROUP BY row_source HAVING count() != max(row_seq) + 1 ${lengths:+OR count() NOT IN ($lengths)})
+		GROUP BY row_host, row_source, row_attempt ORDER BY row_host, row_source, void, row_attempt" >"$tmp/report.$1"
+	echo "replica $1: host, log, attempt, 1 if it is void, rows, numbers of events, the first and the last one, parts"
+	head -n 40 "$tmp/report.$1"
+	cut -f 1,2 "$tmp/report.$1" | uniq | head -n 5 | while read -r host source; do
+		for position in "$tmp/state"/*"$source"; do
+			echo "$host: ${position##*/}: $(tr '\n' ' ' <"$position")"
+		done
+		tail -n 20 "$tmp/errs/$host" 2>/dev/null
+	done
+	echo "hosts with fewer logs than the others, and the number of their logs:"
+	ask $1 "SELECT row_host, uniqIf(row_source, $counted) AS logs FROM fleet.events_rows GROUP BY row_host
+		HAVING logs != $all_logs / $HOSTS" | head -n 5
+	return 1
+}
 ask_s=$((120 + all_events / 100000))
 for number in 1 2; do
 	ask $number "$each_once" >"$tmp/out"
 	echo "replica $number: $(cat "$tmp/out") (logs, events, wrong blocks, logs with gaps); $(
 		ask $number "SELECT count() FROM fleet.voided") void attempts, $(
 		ask $number "SELECT count() FROM fleet.events_rows WHERE row_attempt IN (SELECT attempt FROM fleet.voided)") of their rows"
-	check "replica $number: none is missing, none is there twice" has out \
-		"^$all_logs	$all_events	0	0\$"
+	is_once() { has out "^$all_logs	$all_events	0	0\$" || report_attempts "$number"; }
+	check "replica $number: none is missing, none is there twice" is_once
 	ask $number "SELECT count(), min(n), max(n) FROM (SELECT row_host, count() AS n FROM fleet.events_rows
 		WHERE $counted GROUP BY row_host)" >"$tmp/out"
 	check "replica $number: each host has all of its events" has out "^$HOSTS	$host_least	$host_most\$"
