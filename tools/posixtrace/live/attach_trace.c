@@ -71,8 +71,11 @@ static int follow_trace(struct capture *capture, struct rotation *rotation,
 	struct blocked blocked = { .threads = 0 };
 
 	rotation->meanwhile = (struct kernel_meanwhile){ look_at_all, &follow };
-	if (kernel->is_active)
-		until->look_ms = KERNEL_LOOK_MS;
+	if (kernel->is_active) {
+		if (until->look_ms > kernel_look_ms(kernel))
+			until->look_ms = kernel_look_ms(kernel);
+		until->wake = kernel_wake(kernel);
+	}
 	if (capture->plan->budget && until->look_ms > BUDGET_LOOK_MS)
 		until->look_ms = BUDGET_LOOK_MS;
 	if (!kernel->syscalls) {

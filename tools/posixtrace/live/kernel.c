@@ -22,6 +22,8 @@
 #include "live/kernel_types.h"
 #include "syscalls/syscalls.h"
 
+#define SLOW_LOOK_MS 50 /* the time between two looks if the kernel's memory lasts longer */
+
 /*
  * Returns the time of a clock. The result of clock_gettime() is not checked, because it cannot fail
  * for the clocks that are used here.
@@ -338,6 +340,24 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	rest.sched = rest.sample_stack = false;
 	rest.sample_hz = 0;
 	return begin_plan(kernel, &rest, pid, starts);
+}
+
+/*
+ * Each look costs processor time, even if the kernel has no record. The memory of perf_event_open()
+ * needs no frequent looks if kernel_wake() reports that it is filling, and that of the tracing if
+ * it is large. Looks are frequent in two more cases. The memory for calls does not report that it
+ * is filling. A thread that has other numbers in its own namespace of process IDs must be looked up
+ * before it ends.
+ */
+int kernel_look_ms(const struct kernel *kernel)
+{
+	return kernel->syscalls || kernel->has_inner_ids || (kernel->cpus && !kernel->has_wake) ||
+	       (kernel->trace && !kernel_trace_is_large(kernel)) ? KERNEL_LOOK_MS : SLOW_LOOK_MS;
+}
+
+int kernel_wake(const struct kernel *kernel)
+{
+	return kernel->has_wake ? kernel->wake : -1;
 }
 
 void kernel_look(struct kernel *kernel)

@@ -219,6 +219,8 @@ struct kernel {
 		uint64_t head;  /* the present look reads the records before this position */
 	} *cpu;
 	size_t cpus;
+	int wake;               /* readable when the memory of a CPU is half full */
+	bool has_wake;
 	int *more;              /* further descriptors, which share the memory */
 	size_t mores;
 	bool switches;          /* perf_event_open() records switches */
@@ -263,11 +265,15 @@ struct kernel {
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 
-/*
- * The time between two looks. It is short, because the memory of perf_event_open() has room for
- * only some 10000 records of a CPU.
- */
+/* The time between two looks at a small memory, which has room for some 10000 records of a CPU. */
 #define KERNEL_LOOK_MS 10
+
+/*
+ * Returns the time between two looks, in milliseconds. kernel_wake() returns a descriptor that is
+ * readable when a look is needed earlier, or -1.
+ */
+int kernel_look_ms(const struct kernel *kernel);
+int kernel_wake(const struct kernel *kernel);
 
 /*
  * Collects the records that the kernel has. The function must be called often, because the kernel's

@@ -86,6 +86,8 @@ int kernel_trace_begin(struct kernel *kernel, const char **why);
 void kernel_trace_look(struct kernel *kernel);
 /* Returns the number of records that the kernel could not keep so far. */
 uint64_t kernel_trace_lost(const struct kernel *kernel);
+/* Returns whether the kernel's memory has room for the records of a long time. */
+bool kernel_trace_is_large(const struct kernel *kernel);
 void kernel_trace_stop(struct kernel *kernel);
 void kernel_trace_fini(struct kernel *kernel);
 #else
@@ -100,6 +102,11 @@ static inline uint64_t kernel_trace_lost(const struct kernel *kernel)
 {
 	(void)kernel;
 	return 0;
+}
+static inline bool kernel_trace_is_large(const struct kernel *kernel)
+{
+	(void)kernel;
+	return false;
 }
 static inline void kernel_trace_stop(struct kernel *kernel) { (void)kernel; }
 static inline void kernel_trace_fini(struct kernel *kernel) { (void)kernel; }

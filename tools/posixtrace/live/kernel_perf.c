@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -246,8 +247,29 @@ static bool can_count_lost(void)
 	return !perf_try(&attr, 0);
 }
 
+/*
+ * Makes the descriptor that is readable when the memory of a CPU is half full. The kernel reports
+ * this for each event of the memory whose attributes request no other report. The events are
+ * edge-triggered, because a descriptor remains readable when its thread has ended. Without memory,
+ * or with too few descriptors, there is no such descriptor.
+ */
+static void watch_memory(struct kernel *kernel)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	kernel->wake = epoll_create1(EPOLL_CLOEXEC);
+	kernel->has_wake = kernel->wake >= 0;
+	for (size_t i = 0; kernel->has_wake && i < kernel->cpus; i++)
+		if (epoll_ctl(kernel->wake, EPOLL_CTL_ADD, kernel->cpu[i].fd, &event)) {
+			close(kernel->wake);
+			kernel->has_wake = false;
+		}
+}
+
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts)
 {
+	int err;
+
 	kernel->switches = switches;
 	kernel->counts_lost = can_count_lost();
 	/*
@@ -255,11 +277,16 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
 	 * threads are recorded.
 	 */
 	if (kernel->trace && !switches) {
-		if (!open_cpus(kernel))
+		if (!open_cpus(kernel)) {
+			watch_memory(kernel);
 			return 0;
+		}
 		kernel_perf_fini(kernel);
 	}
-	return starts ? open_thread(kernel, pid, true) : open_process(kernel, pid);
+	err = starts ? open_thread(kernel, pid, true) : open_process(kernel, pid);
+	if (!err)
+		watch_memory(kernel);
+	return err;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -443,6 +470,14 @@ static void take_record(void *arg, const struct perf_event_header *header)
 
 void kernel_perf_mark(struct kernel *kernel)
 {
+	struct epoll_event event[16];
+
+	/*
+	 * The reports are removed before the records are read, so that a later report is kept. If
+	 * there are more of them, they lead to another look.
+	 */
+	if (kernel->has_wake)
+		epoll_wait(kernel->wake, event, 16, 0);
 	for (size_t i = 0; i < kernel->cpus; i++)
 		kernel->cpu[i].head = perf_head(kernel->cpu[i].memory);
 }
@@ -485,6 +520,9 @@ void kernel_perf_stop(struct kernel *kernel)
 
 void kernel_perf_fini(struct kernel *kernel)
 {
+	if (kernel->has_wake)
+		close(kernel->wake);
+	kernel->has_wake = false;
 	for (size_t i = 0; i < kernel->mores; i++)
 		close(kernel->more[i]);
 	for (size_t i = 0; i < kernel->cpus; i++) {

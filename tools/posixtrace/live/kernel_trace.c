@@ -35,6 +35,8 @@
 #define CPU_KB   8192
 #define ALL_KB   262144
 #define LEAST_KB 256
+/* A memory of this size is large: it is not full after the longest time between two looks. */
+#define LARGE_KB 2048
 
 /* The flags of a record: the code ran in an interrupt, or in a softirq. */
 #define IN_INTERRUPT 0x08
@@ -65,6 +67,7 @@ struct kernel_trace {
 		int cpu, fd;
 	} *memory;
 	size_t memories;
+	long cpu_kb; /* the size of the memory of each CPU */
 	struct field type, flags, pid;
 	struct source source[SOURCES];
 };
@@ -205,6 +208,7 @@ static bool set_memory(struct kernel_trace *trace)
 	char text[32];
 
 	kb = kb > CPU_KB ? CPU_KB : kb < LEAST_KB ? LEAST_KB : kb;
+	trace->cpu_kb = kb;
 	snprintf(text, sizeof(text), "%ld", kb);
 	/*
 	 * With this setting, the kernel discards new records when the memory is full. So the
@@ -675,6 +679,11 @@ uint64_t kernel_trace_lost(const struct kernel *kernel)
 		free(text);
 	}
 	return lost;
+}
+
+bool kernel_trace_is_large(const struct kernel *kernel)
+{
+	return kernel->trace->cpu_kb >= LARGE_KB;
 }
 
 void kernel_trace_stop(struct kernel *kernel)

@@ -320,8 +320,11 @@ static int follow_trace(struct run *run)
 	run->rotation.meanwhile = (struct kernel_meanwhile){ serve_recording, run };
 	if (run->plan->choose.include.count || run->plan->choose.exclude.count)
 		run->until.look_ms = LOOK_MS_FILTER;
-	if (run->kernel.is_active)
-		run->until.look_ms = KERNEL_LOOK_MS;
+	if (run->kernel.is_active) {
+		if (run->until.look_ms > kernel_look_ms(&run->kernel))
+			run->until.look_ms = kernel_look_ms(&run->kernel);
+		run->until.wake = kernel_wake(&run->kernel);
+	}
 	if (run->plan->budget && run->until.look_ms > BUDGET_LOOK_MS)
 		run->until.look_ms = BUDGET_LOOK_MS;
 	if (run->kernel.traps && run->functions->traps.is_forced)
