@@ -8,7 +8,8 @@
  * intervals for a while, and meanwhile flushes when closed chunks occupy a sixteenth. Otherwise, if
  * writers may wake the flusher, it sleeps until a writer wakes it or the oldest event is one second
  * old. If writers may not wake it, it examines the pool at intervals that are so short that the
- * pool cannot fill up.
+ * pool cannot fill up. Writers of another process may wake it only once, when the first of them
+ * joins the stream.
  *
  * The code calls a short sleep a nap.
  *
@@ -87,18 +88,38 @@ static int64_t until_due(struct ptx_flush *flush)
 }
 
 /*
- * Sleeps until a writer that finds the pool filling wakes the flusher, but at most `ns` nanoseconds
- * and at most IDLE_NAP_NS.
+ * Returns true if writers must not make the system call that wakes the flusher. Writers of other
+ * processes must not make this call while they record, because a seccomp filter of their process
+ * may forbid it. Writers of this process must not make it if the process is quiet (base/quiet.h).
+ * control->quiet shows that some process of the arena is quiet.
+ *
+ * Ring 0 of a stream is the controller's. While the stream of another process has no further ring,
+ * only the controller can record. The first writer that gets a ring makes the call once
+ * (join_ring() in point/record.c), before its process can have recorded anything. From then on the
+ * flusher examines the pool, because the number of rings does not decrease.
+ */
+static bool must_poll(const struct ptx_flush *flush)
+{
+	const struct ptx_arena *arena = flush->drain->arena;
+
+	return ptx_is_quiet() ||
+	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed) ||
+	       (arena != &ptx_arena_self && ptx_ring_count(flush->drain->rings) > 1);
+}
+
+/*
+ * Sleeps until a writer that finds the pool filling, or that joins the stream of another process,
+ * wakes the flusher, but at most `ns` nanoseconds and at most IDLE_NAP_NS.
  */
 static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 {
 	_Atomic uint32_t *asleep = &flush->drain->rings->region->flusher_asleep;
 
 	/*
-	 * The flusher stores 1 in flusher_asleep, runs the barrier, and then examines the pool. A
-	 * writer may fill the pool at the same time. Because of this order, either the flusher
-	 * finds below that the pool is filling, or the writer finds the 1 and wakes the flusher (as
-	 * (M) and (N) in ring/ring.h).
+	 * The flusher stores 1 in flusher_asleep, runs the barrier, and then examines the pool and
+	 * the number of rings. A writer may fill the pool or get a ring at the same time. Because
+	 * of this order, either the flusher finds this below, or the writer finds the 1 and wakes
+	 * the flusher (as (M) and (N) in ring/ring.h).
 	 */
 	atomic_store_explicit(asleep, 1, memory_order_relaxed);
 	if (flush->drain->shared)
@@ -106,24 +127,10 @@ static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 	else
 		ptx_barrier();
 	if (!ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
-	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
+	    !must_poll(flush) && !atomic_load_explicit(&flush->quit, memory_order_acquire))
 		ptx_futex_nap(asleep, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
 	/* While flusher_asleep is 0, no writer makes a system call to wake the flusher. */
 	atomic_store_explicit(asleep, 0, memory_order_relaxed);
-}
-
-/*
- * Returns true if writers must not make the system call that wakes the flusher. Writers of other
- * processes must not make this call, because a seccomp filter of their process may forbid it.
- * Writers of this process must not make it if the process is quiet (base/quiet.h). control->quiet
- * shows that some process of the arena is quiet.
- */
-static bool must_poll(const struct ptx_flush *flush)
-{
-	const struct ptx_arena *arena = flush->drain->arena;
-
-	return arena != &ptx_arena_self || ptx_is_quiet() ||
-	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed);
 }
 
 /*

@@ -230,6 +230,27 @@ static bool may_sweep(void)
 }
 
 /*
+ * Gets a ring for the thread at this level. The flusher of another process's stream may sleep until
+ * the stream has a writer (must_poll() in flush/flusher.c), so the first writer wakes it. Each
+ * later writer finds it awake, and makes no system call.
+ */
+static bool join_ring(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
+		      enum ptx_writer_loss *loss)
+{
+	if (!ptx_thread_join(thread, level, view, loss))
+		return false;
+	/*
+	 * As in turn_chunk(), either this thread finds that the flusher sleeps, or the flusher
+	 * finds the new ring.
+	 */
+	if (view->adopted &&
+	    ptx_unlikely(atomic_load_explicit(&view->rings.region->flusher_asleep,
+					      memory_order_relaxed)))
+		wake_flusher(view->rings.region);
+	return true;
+}
+
+/*
  * Gets a ring for the thread at this level. If all rings are in use, the function collects the
  * rings and slots of dead threads, and tries again. Returns false if the event has been counted as
  * lost, or if this is a child.
@@ -241,7 +262,7 @@ static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_vi
 
 	if (ptx_thread_is_left(thread))
 		return false; /* this is a child, and the frame belongs to its parent */
-	if (ptx_thread_join(thread, level, view, &loss))
+	if (join_ring(thread, level, view, &loss))
 		return true;
 	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet() && may_sweep()) {
 		/*
@@ -251,7 +272,7 @@ static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_vi
 		bool swept = ptx_threads_sweep();
 		bool reaped = ptx_ring_reap(&view->rings, thread->pid, ptx_family_is_dead);
 
-		if ((swept || reaped) && ptx_thread_join(thread, level, view, &loss))
+		if ((swept || reaped) && join_ring(thread, level, view, &loss))
 			return true;
 	}
 	lose_for(thread, view, type, loss);

@@ -22,6 +22,7 @@
 #include "point/view.h"
 #include "posix/call.h"
 #include "record/eventset.h"
+#include "ring/pool.h"
 #include "ring/ring_write.h"
 
 /* Nanoseconds between two passes of a stop that waits for writers. */
@@ -124,8 +125,12 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	if (!sign_records(stream, ident, loss))
 		return NULL;
 	record = ptx_ring_prepare(rings, stream->control, size, head);
-	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
+	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss)) {
 		record = ptx_ring_prepare(rings, stream->control, size, head);
+		/* The controller's events can fill the pool, too. */
+		if (stream->flush && ptx_pool_is_filling(rings, 2))
+			ptx_flush_wake(stream->flush);
+	}
 	/* If `record` is NULL, neither the old chunk nor a new chunk has room. */
 	if (!record)
 		return NULL;

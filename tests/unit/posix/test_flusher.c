@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/flusher.c, flush/flush.c: the checks of the flusher before it sleeps, its pauses while
- * there are no events to flush, and flushes without memory.
+ * flush/flusher.c, flush/flush.c: the checks of the flusher before it sleeps, who wakes it, its
+ * pauses while there are no events to flush, and flushes without memory.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -14,8 +14,10 @@
 #include "flush/flush.h"
 #include "point/view.h"
 #include "posix/registry.h"
+#include "ring/pool.h"
 #include "ring/ring_write.h"
 #include "support/log.h"
+#include "support/puppet.h"
 #include "support/stream.h"
 
 static trace_id_t trid;
@@ -47,6 +49,15 @@ static _Atomic unsigned flushes;
 static _Atomic int64_t pause_ns;
 
 /*
+ * If lasts is true, the flusher sleeps until it is woken, and these are the numbers of its sleeps
+ * and of the naps after which it examines the pool. If it is not woken, the test fails after
+ * LONG_NS.
+ */
+#define LONG_NS INT64_C(60000000000)
+static _Atomic bool lasts;
+static _Atomic unsigned sleeps, naps;
+
+/*
  * The flusher runs a barrier when its oldest event is due. It has then found that the stream is not
  * filling up, and writers read that it does not wait for a wake-up.
  */
@@ -74,6 +85,14 @@ int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 		atomic_store(&slept_on, true);
 	if (atomic_load(&held) && word != &region->flusher_asleep && ns > atomic_load(&pause_ns))
 		atomic_store(&pause_ns, ns);
+	if (atomic_load(&lasts) && word == &region->flusher_asleep) {
+		atomic_fetch_add(&sleeps, 1);
+		if (__real_ptx_futex_nap(word, value, LONG_NS) == ETIMEDOUT)
+			abort();
+		return 0;
+	} else if (atomic_load(&lasts)) {
+		atomic_fetch_add(&naps, 1);
+	}
 	return __real_ptx_futex_nap(word, value, ns);
 }
 
@@ -86,7 +105,7 @@ int __wrap_ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 {
 	if (atomic_load(&filled))
 		atomic_store(&flushed, true);
-	if (atomic_load(&held))
+	if (atomic_load(&held) || atomic_load(&lasts))
 		atomic_fetch_add(&flushes, 1);
 	return __real_ptx_flush_run(flush, kind, caller);
 }
@@ -153,6 +172,54 @@ START_TEST(a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back)
 }
 END_TEST
 
+/*
+ * As long as no other process has recorded in its stream, the flusher sleeps. It does not sleep any
+ * more after the first event, because the process need not wake it then. SFLUSH-02
+ */
+START_TEST(a_flusher_sleeps_until_the_other_process_records)
+{
+	struct puppet puppet = puppet_start();
+	int fd = log_file();
+
+	begin(log_attach_started(puppet.pid, fd,
+				 &(struct log_wish){ .policy = POSIX_TRACE_FLUSH }));
+	atomic_store(&lasts, true);
+	wait_until(atomic_load(&sleeps) == 1);
+	ck_assert_uint_eq(atomic_load(&naps), 0);
+	puppet_tell(&puppet, PUPPET_ONE);
+	wait_until(atomic_load(&naps) > 100 || atomic_load(&sleeps) > 1);
+	ck_assert_uint_eq(atomic_load(&sleeps), 1);
+	atomic_store(&lasts, false);
+	shut(trid);
+	puppet_end(&puppet);
+	close(fd);
+}
+END_TEST
+
+/* SFLUSH-02 */
+START_TEST(events_of_the_controller_wake_the_flusher)
+{
+	const struct ptx_rings *rings;
+	struct ptx_stream *stream;
+	int fd = log_file();
+
+	begin(LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH, .size = 1 << 14));
+	stream = ptx_registry_enter(trid);
+	ck_assert_ptr_nonnull(stream);
+	rings = &stream->view->rings;
+	ptx_registry_leave(stream);
+	atomic_store(&lasts, true);
+	wait_until(atomic_load(&sleeps) == 1);
+	atomic_store(&flushes, 0);
+	for (int i = 0; !ptx_pool_is_filling(rings, 2) && !atomic_load(&flushes); i++)
+		OK(posix_trace_trid_event_np(trid, u, &i, sizeof(i)));
+	wait_until(atomic_load(&flushes) > 0);
+	atomic_store(&lasts, false);
+	shut(trid);
+	close(fd);
+}
+END_TEST
+
 static bool out_of_memory;
 
 void *__real_calloc(size_t n, size_t size);
@@ -195,4 +262,6 @@ END_TEST
 SUITE_MAIN("posix: flushing",
 	   a_flusher_does_not_sleep_on_a_stream_that_filled_up_before_it_asked_to_be_woken,
 	   a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back,
+	   a_flusher_sleeps_until_the_other_process_records,
+	   events_of_the_controller_wake_the_flusher,
 	   a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events)
