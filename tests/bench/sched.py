@@ -78,7 +78,9 @@ log = os.path.join(tmp, "log")
 LIMIT = 3.0           # percent
 COLD_BYTES = 256 << 10
 SLOT = 0.2            # seconds of a half of a pair of redis
-SETTLE = 0.1          # seconds of a recorder before that: its beginning is not part of the cost
+# Seconds of a recorder before that. Its beginning is not part of the cost: up to 0.6 s after its
+# start, it needs 15 to 30 ms at once, for example to read /proc for the first waits.
+SETTLE = 1.0
 RATE = 999            # of samples
 PROBE_RATE = 9990     # of samples of the probes of samples, so that their cost is large enough
 WAYS = {
