@@ -7,6 +7,11 @@
  * if the event switches to a thread in the list or wakes one. So a switch or a wake-up by another
  * thread is recorded, too, if it concerns a thread in the list. When a thread in the list starts a
  * thread, the kernel adds the new thread to the list (the option event-fork of the instance).
+ *
+ * With such a list, the kernel compares each switch and wake-up of the machine with it. This costs
+ * every program 0.5 us and more at each of them. With --sample alone, only the starts of threads
+ * are needed. So there is no list then, the kernel records all starts of threads, and this file
+ * keeps those whose parent is recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +40,8 @@
 #define CPU_KB   8192
 #define ALL_KB   262144
 #define LEAST_KB 256
+/* With --sample alone, the memory has room for the starts of 6000 threads. */
+#define STARTS_KB 512
 /* A memory of this size is large: it is not full after the longest time between two looks. */
 #define LARGE_KB 2048
 
@@ -70,6 +77,14 @@ struct kernel_trace {
 	long cpu_kb; /* the size of the memory of each CPU */
 	struct field type, flags, pid;
 	struct source source[SOURCES];
+	/* without a list of threads: starts whose parents were not recorded so far */
+	struct start {
+		struct kernel_record record;
+		uint64_t ticks;
+		char name[KERNEL_NAME];
+		unsigned looks; /* the number of looks since this record was read */
+	} *start;
+	size_t starts;
 };
 
 static const struct source sources[SOURCES] = {
@@ -109,6 +124,12 @@ static struct field field_of(struct tep_event *event, const char *name)
 static bool is_needed(const struct kernel *kernel, size_t source)
 {
 	return kernel->plan.sched || source == NEWTASK;
+}
+
+/* Returns whether the kernel compares the thread of an event with a list. */
+static bool has_list(const struct kernel *kernel)
+{
+	return kernel->plan.sched || kernel->plan.globs;
 }
 
 /* Finds the fields of the needed sources. Returns false if the kernel lacks one. */
@@ -201,13 +222,14 @@ static bool choose_clock(struct kernel *kernel)
 }
 
 /* Makes the memory of a CPU as large as the number of CPUs permits. */
-static bool set_memory(struct kernel_trace *trace)
+static bool set_memory(const struct kernel *kernel)
 {
+	struct kernel_trace *trace = kernel->trace;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	long kb = ALL_KB / (cpus > 0 ? cpus : 1);
 	char text[32];
 
-	kb = kb > CPU_KB ? CPU_KB : kb < LEAST_KB ? LEAST_KB : kb;
+	kb = !has_list(kernel) ? STARTS_KB : kb > CPU_KB ? CPU_KB : kb < LEAST_KB ? LEAST_KB : kb;
 	trace->cpu_kb = kb;
 	snprintf(text, sizeof(text), "%ld", kb);
 	/*
@@ -219,8 +241,8 @@ static bool set_memory(struct kernel_trace *trace)
 }
 
 /*
- * Adds a thread to the list. It is no error if the thread has ended meanwhile, since the kernel
- * accepts numbers of threads that do not exist.
+ * Notes a thread as traced, and adds it to the list. It is no error if the thread has ended
+ * meanwhile, since the kernel accepts numbers of threads that do not exist.
  */
 static bool add_thread(struct kernel *kernel, pid_t tid)
 {
@@ -228,7 +250,8 @@ static bool add_thread(struct kernel *kernel, pid_t tid)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d ", (int)tid);
-	if (tracefs_instance_file_append(kernel->trace->instance, "set_event_pid", text) <= 0)
+	if (has_list(kernel) &&
+	    tracefs_instance_file_append(kernel->trace->instance, "set_event_pid", text) <= 0)
 		return false;
 	kernel_note_task(kernel, tid, NULL);
 	task = kernel_find_task(kernel, tid);
@@ -507,10 +530,11 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 		*why = err == ENOMEM ? "out of memory" : "its events cannot be listed";
 	else if (!choose_clock(kernel))
 		*why = "the clock cannot be set to x86-tsc or mono";
-	else if (!set_memory(trace))
+	else if (!set_memory(kernel))
 		*why = "the kernel has no memory for its records, or refuses to set its size";
-	/* Without this option, threads that begin later would not be recorded. */
-	else if (tracefs_instance_file_write(trace->instance, "options/event-fork", "1") <= 0 ||
+	/* Without this option, the list would lack threads that begin later. */
+	else if ((has_list(kernel) &&
+		  tracefs_instance_file_write(trace->instance, "options/event-fork", "1") <= 0) ||
 		 !add_threads(kernel))
 		*why = "its list of traced threads cannot be set";
 	else if ((err = open_cpus(trace)))
@@ -566,6 +590,76 @@ static void note_begun(struct kernel *kernel, pid_t tid)
 		task->is_begun = true;
 }
 
+/* Keeps the start of a thread, whose parent is recorded. name may be NULL. */
+static void keep_start(struct kernel *kernel, struct kernel_record record, const char *name,
+		       uint64_t ticks)
+{
+	kernel_note_task(kernel, (pid_t)record.other, name);
+	note_begun(kernel, (pid_t)record.other);
+	kernel_note_task(kernel, record.tid, NULL);
+	kernel_add(kernel, record, ticks);
+}
+
+/* Returns whether a thread is recorded, as far as the records up to now show it. */
+static bool is_recorded(const struct kernel *kernel, pid_t tid)
+{
+	const struct kernel_task *task = kernel_find_task(kernel, tid);
+
+	return task && (task->is_traced || task->is_begun);
+}
+
+/*
+ * Handles the record of a start. Without a list of threads, the record may be of any program. If
+ * the parent is not recorded, the start of the parent may still be unread: it may be in the memory
+ * of another CPU. So the record is put aside.
+ */
+static void take_start(struct kernel *kernel, struct kernel_record record, const char *name,
+		       uint64_t ticks)
+{
+	struct kernel_trace *trace = kernel->trace;
+	struct start *start;
+
+	if (has_list(kernel) || is_recorded(kernel, record.tid)) {
+		keep_start(kernel, record, name, ticks);
+		return;
+	}
+	if (!vec_grow(&trace->start, trace->starts, 1))
+		return;
+	start = &trace->start[trace->starts++];
+	*start = (struct start){ .record = record, .ticks = ticks };
+	if (name)
+		memcpy(start->name, name, KERNEL_NAME);
+}
+
+/*
+ * Keeps the starts that were put aside and whose parents are recorded now. After the next look,
+ * every start that precedes them has been read, so the others are of other programs.
+ */
+static void keep_starts(struct kernel *kernel)
+{
+	struct kernel_trace *trace = kernel->trace;
+	size_t left, before;
+
+	do {
+		before = trace->starts;
+		left = 0;
+		for (size_t i = 0; i < before; i++) {
+			const struct start *start = &trace->start[i];
+
+			if (is_recorded(kernel, start->record.tid))
+				keep_start(kernel, start->record, start->name, start->ticks);
+			else
+				trace->start[left++] = *start;
+		}
+		trace->starts = left;
+	} while (left < before);
+	left = 0;
+	for (size_t i = 0; i < trace->starts; i++)
+		if (!trace->start[i].looks++)
+			trace->start[left++] = trace->start[i];
+	trace->starts = left;
+}
+
 /*
  * Keeps one record of the kernel. The function looks up the names and processes of the record's
  * threads immediately, because the threads may end soon.
@@ -605,10 +699,8 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 		/* 0x10000 is CLONE_THREAD, by which the new thread belongs to the same process. */
 		record.detail =
 			kernel_trace_number(data, bytes, source->field[1]) & 0x10000 ? 0 : 1;
-		kernel_note_task(kernel, (pid_t)record.other,
-				 name_of(data, bytes, source->field[2], name));
-		note_begun(kernel, (pid_t)record.other);
-		break;
+		take_start(kernel, record, name_of(data, bytes, source->field[2], name), ticks);
+		return;
 	default:
 		record.kind = KERNEL_WAKE;
 		record.other = (uint32_t)thread_of(data, bytes, source->field[0]);
@@ -661,6 +753,7 @@ void kernel_trace_look(struct kernel *kernel)
 
 	for (size_t i = 0; i < trace->memories; i++)
 		look_at(kernel, &trace->memory[i]);
+	keep_starts(kernel);
 }
 
 uint64_t kernel_trace_lost(const struct kernel *kernel)
@@ -683,7 +776,7 @@ uint64_t kernel_trace_lost(const struct kernel *kernel)
 
 bool kernel_trace_is_large(const struct kernel *kernel)
 {
-	return kernel->trace->cpu_kb >= LARGE_KB;
+	return !has_list(kernel) || kernel->trace->cpu_kb >= LARGE_KB;
 }
 
 void kernel_trace_stop(struct kernel *kernel)
@@ -698,6 +791,7 @@ void kernel_trace_fini(struct kernel *kernel)
 	for (size_t i = 0; i < trace->memories; i++)
 		close(trace->memory[i].fd);
 	free(trace->memory);
+	free(trace->start);
 	free(trace->page);
 	if (trace->buffer)
 		kbuffer_free(trace->buffer);
