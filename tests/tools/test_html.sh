@@ -83,6 +83,14 @@ if test -n "$browser"; then
 	END
 	in_browser "$tmp/day.html" "$(tr -d '\n' <"$tmp/axis.js")"
 	check "labels of the axis never collide" answers '[true,0]'
+	for types in 'seldom often often often other' 'often seldom seldom'; do
+		printf '%s 1 1 +1ms\n' $types | "$compose" "$tmp/coloured"
+		run 0 html --force "$tmp/coloured" -o "$tmp/coloured.html"
+		in_browser "$tmp/coloured.html" '[...document.querySelectorAll(".dot[data-of=type]")].find(dot => posixtrace.meta.types[dot.dataset.index].name === "often").style.background'
+		mv "$tmp/answer" "$tmp/colour.${types%% *}"
+	done
+	check "a type has a colour" grep -q rgb "$tmp/colour.often"
+	check "the same in all pages" cmp "$tmp/colour.often" "$tmp/colour.seldom"
 	in_browser "$tmp/page.html" 'posixtrace.levels.map(level => level.rows.reduce((sum, row) => sum + row.points.reduce((a, b) => a + b, 0), 0))'
 	check "every level of the pyramid has every event" answers "[$events,$events,$events,$events,$events]"
 	in_browser "$tmp/page.html" '[posixtrace.inRange(0, posixtrace.meta.length_ns).total, posixtrace.inRange(0, posixtrace.meta.length_ns).took.map(of => of.length)]'

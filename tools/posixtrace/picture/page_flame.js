@@ -9,17 +9,6 @@ const flame = { open: false, zoomed: null, boxes: [], tree: null, from: -1, to: 
 const FLAME_LINE = 18, FLAME_LEAST = 0.4;
 
 /*
- * Returns a colour that depends on the name alone, so that a function has the same colour in all
- * pages.
- */
-function hueOfName(name) {
-	let hash = 2166136261;
-	for (let i = 0; i < name.length; i++)
-		hash = Math.imul(hash ^ name.charCodeAt(i), 16777619) >>> 0;
-	return hash % 360;
-}
-
-/*
  * Returns for each stack the number of events of the type that have it in a span of time. If byTime
  * is true, returns the sum of their durations instead.
  */
@@ -111,7 +100,7 @@ function flameDraw() {
 	for (const { node, depth, left, right } of flame.boxes) {
 		const y = depth * FLAME_LINE, fits = !wanted || node.name.toLowerCase().includes(wanted);
 		pen.globalAlpha = fits ? depth < top ? 0.55 : 1 : 0.25;
-		pen.fillStyle = "hsl(" + hueOfName(node.name) + (dark ? " 40% 38%)" : " 65% 76%)");
+		pen.fillStyle = colourOfName(node.name, dark ? 38 : 76, dark ? 40 : 65);
 		pen.fillRect(left, y, Math.max(0.5, right - left - 0.5), FLAME_LINE - 1);
 		pen.globalAlpha = fits ? 1 : 0.5;
 		if (right - left > 24) {

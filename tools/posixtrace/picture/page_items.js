@@ -288,17 +288,17 @@ const counted = (n, what) => grouped(n) + " " + what + (n === 1 ? "" : "s");
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
 let colours;
 
-function hue(i, light, strength) {
-	return "hsl(" + (i * 137.508 + 205) % 360 + " " + strength + "% " + light + "%)";
-}
-
 /*
- * Names that are neighbours in this list have very different colours. The list has the event types,
- * the most frequent one first, and then the names of series without a type. A span of a call has
- * the colour of its events.
+ * Returns a colour that depends on the name alone, so that all pages have the same colour for a
+ * name. Two names may have the same hue by chance, so the hash also changes the lightness a bit.
  */
-const coloured = [...new Set([...meta.types].sort((a, b) => b.count - a.count).concat(meta.series).map(it => it.name))];
-const hueOf = it => coloured.indexOf(it.name);
+function colourOfName(name, light, strength) {
+	let hash = 2166136261;
+	for (let i = 0; i < name.length; i++)
+		hash = Math.imul(hash ^ name.charCodeAt(i), 16777619) >>> 0;
+	hash = Math.imul(hash ^ hash >>> 15, 2246822507) >>> 0;
+	return "hsl(" + hash % 360 + " " + strength + "% " + (light + (hash >>> 16) % 3 * 5 - 5) + "%)";
+}
 
 function setTheme() {
 	document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -308,8 +308,8 @@ function setTheme() {
 	colours = {
 		paper: get("--paper"), panel: get("--panel"), line: get("--line"), ink: get("--ink"),
 		faint: get("--faint"), accent: get("--accent"), chosen: get("--chosen"), stripe: get("--stripe"),
-		type: meta.types.map(type => hue(hueOf(type), dark ? 66 : 42, 62)),
-		series: meta.series.map(series => hue(hueOf(series), dark ? 38 : 74, dark ? 46 : 62)),
+		type: meta.types.map(type => colourOfName(type.name, dark ? 66 : 42, 62)),
+		series: meta.series.map(series => colourOfName(series.name, dark ? 38 : 76, dark ? 46 : 62)),
 		band: { lost: dark ? "#ff6b60" : "#c5221f", stopped: dark ? "#8a94a3" : "#7b8494",
 			full: dark ? "#ffb454" : "#c26a00", damaged: dark ? "#d28bff" : "#8d24c4" },
 		/* running, runnable, lock, file, peer, sleeping, page fault, unknown, stopped */
