@@ -89,7 +89,7 @@ function flameDraw() {
 	};
 	for (let node = flame.zoomed.parent, depth = top - 1; node; node = node.parent, depth--)
 		flame.boxes.push({ node, depth, left: 0, right: wide });
-	place(flame.zoomed, top, 0, wide);
+	if (flame.tree.value) place(flame.zoomed, top, 0, wide);
 	const high = FLAME_LINE * (1 + flame.boxes.reduce((most, box) => Math.max(most, box.depth), 0));
 	canvas.width = Math.round(wide * scale);
 	canvas.height = Math.round(high * scale);

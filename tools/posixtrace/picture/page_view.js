@@ -221,16 +221,17 @@ function drawView() {
 		pen.strokeRect(-1, AXIS + curve.y - state.top - 0.5, width + 2, CURVE);
 	}
 	paint.show(pen, LABEL, AXIS, colours.ink);
-	for (const head of rows.heads) drawHead(head);
-	drawLinks();
-	if (state.item && !state.item.row.hidden) drawChosen(state.item);
-	pen.restore();
-	drawBands();
 	pen.strokeStyle = colours.line;
 	pen.beginPath();
 	pen.moveTo(LABEL - 0.5, AXIS);
 	pen.lineTo(LABEL - 0.5, height);
 	pen.stroke();
+	/* The text of a head crosses the line. */
+	for (const head of rows.heads) drawHead(head);
+	drawLinks();
+	if (state.item && !state.item.row.hidden) drawChosen(state.item);
+	pen.restore();
+	drawBands();
 	for (const [range, colour] of [[state.chosen, colours.chosen]])
 		if (range) {
 			const left = Math.max(LABEL, xOf(range[0])), right = Math.min(width, xOf(range[1]));
