@@ -83,12 +83,15 @@ static void put_place(const struct page *page, const struct why_cause *cause)
 
 #define TAKERS 4 /* the most threads or programs that put_takers() writes */
 
-/* How a thread or program that had the CPU is written. Neighbours of one form share words. */
+/*
+ * How a thread or program that had the CPU is written. Neighbours of one form share words, but those
+ * of the last form do not, because their labels may end with a clause or a list.
+ */
 enum taker_form { TAKER_THREAD, TAKER_PROGRAM, TAKER_MIXED };
 
 static enum taker_form taker_form(const struct why_node *node)
 {
-	return node->key == WHY_MIXED_KEY ? TAKER_MIXED :
+	return node->key == WHY_MIXED_KEY || node->key == WHY_OTHERS_KEY ? TAKER_MIXED :
 	       node->key & (WHY_NAMED_KEY | WHY_THREAD_KEY) ? TAKER_PROGRAM : TAKER_THREAD;
 }
 
@@ -121,6 +124,7 @@ static void put_takers(const struct page *page, uint32_t node)
 		const struct why_node *taker = &page->division->node[child[i]];
 		const char *label = taker->label;
 		enum taker_form form;
+		bool is_last; /* of the neighbours of its form */
 
 		/* A label is missing only after an error of memory. */
 		if (!label)
@@ -129,8 +133,10 @@ static void put_takers(const struct page *page, uint32_t node)
 		if (form != TAKER_PROGRAM)
 			end_programs(page, programs);
 		programs = form == TAKER_PROGRAM ? programs + 1 : 0;
-		out_str(page->out, form == before && form != TAKER_MIXED ? ", " :
-			"; " WHY_CPU_RAN);
+		is_last = i + 1 == count ||
+			  taker_form(&page->division->node[child[i + 1]]) != form;
+		out_str(page->out, form != before || form == TAKER_MIXED ? "; " WHY_CPU_RAN :
+			is_last ? " and " : ", ");
 		before = form;
 		label += strlen(WHY_CPU_RAN);
 		text_safe(page->out, label,
