@@ -290,10 +290,12 @@ let colours;
 
 /*
  * Returns a colour that depends on the name alone, so that all pages have the same colour for a
- * name. Two names may have the same hue by chance, so the hash also changes the lightness a bit.
+ * name. Two names may have the same hue by chance, so the hash also changes the lightness a bit. The
+ * hash begins with a number for which types that are often side by side, such as sched.in and
+ * sched.out, have very different hues.
  */
 function colourOfName(name, light, strength) {
-	let hash = 2166136261;
+	let hash = 263793;
 	for (let i = 0; i < name.length; i++)
 		hash = Math.imul(hash ^ name.charCodeAt(i), 16777619) >>> 0;
 	hash = Math.imul(hash ^ hash >>> 15, 2246822507) >>> 0;
