@@ -44,6 +44,7 @@ struct ptx_flush {
 	uint32_t tid; /* of that thread; the thread stores it */
 	_Atomic uint32_t flusher; /* futex: enum ptx_flusher */
 	_Atomic uint32_t quit;
+	bool has_writers; /* of the flusher: another process has, or had, a ring of the stream */
 	_Atomic uint64_t consumed; /* ptx_drain_consumed() at the end of the last flush */
 
 	/* The stream's lock protects the following members. */

@@ -94,17 +94,19 @@ static int64_t until_due(struct ptx_flush *flush)
  * control->quiet shows that some process of the arena is quiet.
  *
  * Ring 0 of a stream is the controller's. While the stream of another process has no further ring,
- * only the controller can record. The first writer that gets a ring makes the call once
- * (join_ring() in point/record.c), before its process can have recorded anything. From then on the
- * flusher examines the pool, because the number of rings does not decrease.
+ * only the controller can record. The writer that gets ring 1 makes the call once (join_ring() in
+ * point/record.c), before it records anything. From then on the flusher examines the pool. Only a
+ * hostile process decreases the number of rings, so the flusher keeps the fact in a variable of its
+ * own.
  */
-static bool must_poll(const struct ptx_flush *flush)
+static bool must_poll(struct ptx_flush *flush)
 {
 	const struct ptx_arena *arena = flush->drain->arena;
 
-	return ptx_is_quiet() ||
-	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed) ||
-	       (arena != &ptx_arena_self && ptx_ring_count(flush->drain->rings) > 1);
+	if (arena != &ptx_arena_self && ptx_ring_count(flush->drain->rings) > 1)
+		flush->has_writers = true;
+	return flush->has_writers || ptx_is_quiet() ||
+	       atomic_load_explicit(&arena->control->quiet, memory_order_relaxed);
 }
 
 /*
@@ -289,6 +291,8 @@ static void end_thread(struct ptx_flush *flush)
 	atomic_store_explicit(&flush->quit, 1, memory_order_release);
 	ptx_futex_wake(&flush->quit);
 	ptx_flush_wake(flush);
+	/* A hostile process may have stored 0 in the word on which the flusher sleeps. */
+	ptx_futex_wake(&flush->drain->rings->region->flusher_asleep);
 	pthread_join(flush->thread, NULL);
 }
 

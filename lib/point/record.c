@@ -231,8 +231,9 @@ static bool may_sweep(void)
 
 /*
  * Gets a ring for the thread at this level. The flusher of another process's stream may sleep until
- * the stream has a writer (must_poll() in flush/flusher.c), so the first writer wakes it. Each
- * later writer finds it awake, and makes no system call.
+ * the stream has a second ring, with the number 1 (must_poll() in flush/flusher.c). So the writer
+ * that gets this ring wakes the flusher. If the writer is killed before that, turn_chunk() wakes
+ * the flusher later. Writers that get other rings make no system call.
  */
 static bool join_ring(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		      enum ptx_writer_loss *loss)
@@ -243,7 +244,7 @@ static bool join_ring(struct ptx_thread *thread, unsigned level, struct ptx_view
 	 * As in turn_chunk(), either this thread finds that the flusher sleeps, or the flusher
 	 * finds the new ring.
 	 */
-	if (view->adopted &&
+	if (view->adopted && thread->cell[view->bit][level].ring == 1 &&
 	    ptx_unlikely(atomic_load_explicit(&view->rings.region->flusher_asleep,
 					      memory_order_relaxed)))
 		wake_flusher(view->rings.region);

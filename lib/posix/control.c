@@ -95,11 +95,13 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
 	 * stream either.
 	 */
 	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop &&
-	    loss == PTX_WRITER_STREAM_FULL)
-		atomic_compare_exchange_strong_explicit(
-			&region->state, &state,
-			ptx_state_make(PTX_FULL, ptx_drain_moment(stream->drain, false)),
-			memory_order_acq_rel, memory_order_relaxed);
+	    loss == PTX_WRITER_STREAM_FULL &&
+	    atomic_compare_exchange_strong_explicit(
+		    &region->state, &state,
+		    ptx_state_make(PTX_FULL, ptx_drain_moment(stream->drain, false)),
+		    memory_order_acq_rel, memory_order_relaxed) &&
+	    stream->flush)
+		ptx_flush_wake(stream->flush);
 	ptx_arena_changed(stream->drain->arena);
 	ptx_ring_count_loss(&stream->view->rings, loss, type, 0, 1);
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
@@ -125,12 +127,8 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	if (!sign_records(stream, ident, loss))
 		return NULL;
 	record = ptx_ring_prepare(rings, stream->control, size, head);
-	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss)) {
+	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
 		record = ptx_ring_prepare(rings, stream->control, size, head);
-		/* The controller's events can fill the pool, too. */
-		if (stream->flush && ptx_pool_is_filling(rings, 2))
-			ptx_flush_wake(stream->flush);
-	}
 	/* If `record` is NULL, neither the old chunk nor a new chunk has room. */
 	if (!record)
 		return NULL;
@@ -143,6 +141,7 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 			uint64_t ticks, const void *address)
 {
 	struct ptx_rings *rings = &stream->view->rings;
+	const struct ptx_chunk *before = stream->control;
 	struct ptx_ident ident = caller_ident();
 	enum ptx_writer_loss loss;
 	struct ptx_record *record;
@@ -161,6 +160,9 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 		flags = PTX_RECORD_TRUNCATED;
 	}
 	record = prepare_record(stream, &ident, ptx_record_size(len), &head, &loss);
+	/* The controller's records can fill the pool, too, as those of turn_chunk(). */
+	if (stream->control != before && stream->flush && ptx_pool_is_filling(rings, 2))
+		ptx_flush_wake(stream->flush);
 	if (!record) {
 		lose_event(stream, type, loss);
 		return;

@@ -156,7 +156,10 @@ struct ptx_region {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
-	/* futex: 1 = the flusher sleeps; a writer wakes it when the pool is filling: ring/pool.h */
+	/*
+	 * futex: 1 = the flusher sleeps; a writer wakes it when the pool is filling (ring/pool.h),
+	 * and the writer that gets ring 1 of another process's stream wakes it
+	 */
 	_Atomic uint32_t flusher_asleep;
 	/*
 	 * types with a greater level are filtered out, even if the program describes them later; 0

@@ -196,11 +196,26 @@ START_TEST(a_flusher_sleeps_until_the_other_process_records)
 }
 END_TEST
 
-/* SFLUSH-02 */
+enum { LENS = 6 };
+
+static void *trace_as_controller(void *len)
+{
+	const unsigned char data[64] = { 0 };
+
+	OK(posix_trace_trid_event_np(trid, u, data, *(const size_t *)len));
+	return NULL;
+}
+
+/*
+ * Each thread of the controller writes a record with its identity first. Depending on the size of
+ * the events, this record or the event fills a chunk. SFLUSH-02
+ */
 START_TEST(events_of_the_controller_wake_the_flusher)
 {
+	static const size_t lens[LENS] = { 0, 8, 16, 24, 40, 64 };
 	const struct ptx_rings *rings;
 	struct ptx_stream *stream;
+	size_t len = lens[_i / 2];
 	int fd = log_file();
 
 	begin(LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH, .size = 1 << 14));
@@ -211,8 +226,11 @@ START_TEST(events_of_the_controller_wake_the_flusher)
 	atomic_store(&lasts, true);
 	wait_until(atomic_load(&sleeps) == 1);
 	atomic_store(&flushes, 0);
-	for (int i = 0; !ptx_pool_is_filling(rings, 2) && !atomic_load(&flushes); i++)
-		OK(posix_trace_trid_event_np(trid, u, &i, sizeof(i)));
+	while (!ptx_pool_is_filling(rings, 2) && !atomic_load(&flushes)) {
+		trace_as_controller(&len);
+		if (_i % 2)
+			join(spawn(trace_as_controller, &len));
+	}
 	wait_until(atomic_load(&flushes) > 0);
 	atomic_store(&lasts, false);
 	shut(trid);
@@ -259,9 +277,20 @@ START_TEST(a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_eve
 }
 END_TEST
 
-SUITE_MAIN("posix: flushing",
-	   a_flusher_does_not_sleep_on_a_stream_that_filled_up_before_it_asked_to_be_woken,
-	   a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back,
-	   a_flusher_sleeps_until_the_other_process_records,
-	   events_of_the_controller_wake_the_flusher,
-	   a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events)
+static Suite *suite(void)
+{
+	TCase *tc;
+	Suite *s = support_suite("posix: flushing", &tc);
+
+	tcase_add_test(
+		tc,
+		a_flusher_does_not_sleep_on_a_stream_that_filled_up_before_it_asked_to_be_woken);
+	tcase_add_test(tc, a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back);
+	tcase_add_test(tc, a_flusher_sleeps_until_the_other_process_records);
+	tcase_add_loop_test(tc, events_of_the_controller_wake_the_flusher, 0, 2 * LENS);
+	tcase_add_test(
+		tc, a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events);
+	return s;
+}
+
+SUITE_MAIN_OF(suite)
