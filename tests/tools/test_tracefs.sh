@@ -162,7 +162,7 @@ run 0 record --sample 997 --trace none -o sampled.ptl sh -c 'i=0; while test $i 
 : >enough
 wait $outsider
 check "there are samples" test "$(count_of sampled.ptl cpu.sample)" -ge 10
-check "none of another process" test "$("$posixtrace" dump --where "pid == $outsider" sampled.ptl | wc -l)" = 0
+check "none of another process" test "$("$posixtrace" dump --pid $outsider sampled.ptl | wc -l)" = 0
 check "all are of the program" test "$("$posixtrace" dump -e cpu.sample --fields pid sampled.ptl | sort -u | wc -l)" -le 2
 # A stack of the log's number n is the n-th one that the recorder kept, also for what it left out.
 "$posixtrace" dump --raw -e cpu.stack --fields field.stack sampled.ptl | sort -n >out
@@ -171,6 +171,89 @@ check "stacks of other processes are not kept" test "$(tail -n 1 out)" -lt $((2 
 run 0 record --sample 997 --trace none -o children.ptl sh -c 'for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	sh -c "i=0; while test \$i -lt 20000; do i=\$((i + 1)); done"; done'
 check "each child has samples" test "$("$posixtrace" dump --raw -e cpu.sample --fields pid children.ptl | sort -u | wc -l)" -ge 12
+
+# The number of a child that has ended becomes the number of a process of another program, which starts another one.
+cat >again.c <<'EOF'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void spin(double seconds)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((double)(now.tv_sec - from.tv_sec) + 1e-9 * (double)(now.tv_nsec - from.tv_nsec) < seconds);
+}
+
+static void write_to(const char *path, pid_t number)
+{
+	FILE *file = fopen(path, "w");
+
+	if (file) {
+		fprintf(file, "%d", (int)number);
+		fclose(file);
+	}
+}
+
+/* With an argument: the other program. Without: the program that is recorded, with a child that ends at once. */
+int main(int argc, char *argv[])
+{
+	FILE *file;
+	int number = 0, status = 1;
+	pid_t pid;
+
+	(void)argv;
+	if (argc == 1) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+		usleep(200000);
+		write_to("number.new", pid);
+		rename("number.new", "number");
+		while (access("over", F_OK))
+			usleep(20000);
+		return 0;
+	}
+	while (!(file = fopen("number", "r")))
+		usleep(20000);
+	if (fscanf(file, "%d", &number) != 1)
+		return 2;
+	for (int tries = 0; status && tries < 2000; tries++) {
+		write_to("/proc/sys/kernel/ns_last_pid", number - 1);
+		pid = fork();
+		if (!pid && getpid() != number)
+			_exit(1);
+		if (!pid) {
+			pid = fork();
+			if (pid)
+				write_to("descendant", pid);
+			spin(0.3);
+			waitpid(pid, NULL, 0);
+			_exit(0);
+		}
+		waitpid(pid, &status, 0);
+	}
+	write_to("over", 1);
+	return status != 0;
+}
+EOF
+${CC:-cc} -o again again.c || exit 99
+./again other &
+other=$!
+run 0 record --sample 997 --trace none -o again.ptl ./again
+if wait $other; then
+	check "a number that is used again belongs to another program" test \
+		"$("$posixtrace" dump -e cpu.sample --pid "$(cat number)" again.ptl | wc -l)" -le 20
+	check "so do processes that it starts" test \
+		"$("$posixtrace" dump -e cpu.sample --pid "$(cat descendant)" again.ptl | wc -l)" = 0
+else
+	echo "without a number that is used again: no process got it"
+fi
 
 # Killed recorders: the next one, or doctor, removes what remains. One that lives keeps its own.
 cat >program <<'EOF'

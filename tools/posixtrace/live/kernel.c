@@ -180,6 +180,13 @@ struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid)
 	return index == TABLE_NONE ? NULL : &kernel->task[index];
 }
 
+bool kernel_is_recorded(const struct kernel *kernel, pid_t tid)
+{
+	const struct kernel_task *task = kernel_find_task(kernel, tid);
+
+	return task && task->is_begun;
+}
+
 pid_t kernel_inner_process(const struct kernel *kernel, pid_t pid)
 {
 	const struct kernel_task *task =

@@ -71,7 +71,11 @@ struct kernel_task {
 	/* The numbers in its own namespace of process IDs; 0: unknown */
 	pid_t inner_tid, inner_pid;
 	bool is_traced;
-	bool is_begun;         /* a record shows that a traced thread started it */
+	/*
+	 * the thread that has this number now is recorded: it was found at the beginning, or a
+	 * record shows that a recorded thread started it
+	 */
+	bool is_begun;
 	uint8_t absences;      /* of kernel_absences() */
 	/*
 	 * The last switch of the thread. kernel_weave(), which reads the records in order of time,

@@ -33,6 +33,9 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
  */
 void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
 
+/* Returns whether the thread with this number is recorded, as far as the records show up to now. */
+bool kernel_is_recorded(const struct kernel *kernel, pid_t tid);
+
 /*
  * These functions open, read and close the kernel's records by perf_event_open(2). "switches" is
  * true if records of the scheduler's switches are wanted, too. kernel_perf_begin() returns 0 or an

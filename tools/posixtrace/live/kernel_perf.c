@@ -324,13 +324,6 @@ static void keep_fault(struct kernel *kernel, struct kernel_record record,
 	kernel_add_event(kernel, record, sample->time, event, data);
 }
 
-static bool is_recorded(const struct kernel *kernel, uint32_t number)
-{
-	const struct kernel_task *task = kernel_find_task(kernel, (pid_t)number);
-
-	return task && (task->is_traced || task->is_begun);
-}
-
 /*
  * Returns whether a sample may belong to the log. With the kernel's tracing there are samples of
  * all processes. A process is recorded if its first thread is recorded. If the record of the first
@@ -342,7 +335,8 @@ static bool is_wanted(const struct kernel *kernel, const struct sample *sample)
 		return true;
 	if (kernel->plan.alone && sample->pid != (uint32_t)kernel->pid)
 		return false;
-	return is_recorded(kernel, sample->pid) || is_recorded(kernel, sample->tid);
+	return kernel_is_recorded(kernel, (pid_t)sample->pid) ||
+	       kernel_is_recorded(kernel, (pid_t)sample->tid);
 }
 
 /* Keeps a sample of the CPU, with the copy of the stack if the record has one behind its fields. */
@@ -408,7 +402,7 @@ static void take_map(struct kernel *kernel, const struct perf_event_header *head
 {
 	const pid_t pid = kernel_maps_process(header, bytes);
 
-	if (!pid || (kernel->trace && !is_recorded(kernel, (uint32_t)pid)))
+	if (!pid || (kernel->trace && !kernel_is_recorded(kernel, pid)))
 		return;
 	if (kernel->has_inner_ids)
 		kernel_note_task(kernel, pid, NULL);

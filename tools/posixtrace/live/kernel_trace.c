@@ -34,7 +34,7 @@
 
 /*
  * The size of the kernel's memory for each CPU, and for all CPUs together. On a busy machine, the
- * tracer reads some hundred kilobytes every 10 ms. The rest of the memory is needed if the tracer
+ * tracer reads a megabyte every 50 ms. The rest of the memory is needed if the tracer
  * gets no CPU for a second.
  */
 #define CPU_KB   8192
@@ -256,7 +256,7 @@ static bool add_thread(struct kernel *kernel, pid_t tid)
 	kernel_note_task(kernel, tid, NULL);
 	task = kernel_find_task(kernel, tid);
 	if (task) {
-		task->is_traced = true;
+		task->is_traced = task->is_begun = true;
 		task->pid = kernel->pid;
 	}
 	return true;
@@ -542,6 +542,9 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 				       "its records cannot be opened";
 	else if (!kernel_trace_enable(kernel))
 		*why = "its events cannot be switched on";
+	/* Threads that began since the first walk have no record of their start. */
+	else if (!has_list(kernel) && !add_threads(kernel))
+		*why = "the threads of the process cannot be listed";
 	if (!*why)
 		return 0;
 	kernel_trace_fini(kernel);
@@ -600,31 +603,30 @@ static void keep_start(struct kernel *kernel, struct kernel_record record, const
 	kernel_add(kernel, record, ticks);
 }
 
-/* Returns whether a thread is recorded, as far as the records up to now show it. */
-static bool is_recorded(const struct kernel *kernel, pid_t tid)
-{
-	const struct kernel_task *task = kernel_find_task(kernel, tid);
-
-	return task && (task->is_traced || task->is_begun);
-}
-
 /*
  * Handles the record of a start. Without a list of threads, the record may be of any program. If
  * the parent is not recorded, the start of the parent may still be unread: it may be in the memory
- * of another CPU. So the record is put aside.
+ * of another CPU. So the record is put aside. It also shows that an earlier thread with the same
+ * number has ended. kernel_weave() needs the member is_traced for the records of that thread.
  */
 static void take_start(struct kernel *kernel, struct kernel_record record, const char *name,
 		       uint64_t ticks)
 {
 	struct kernel_trace *trace = kernel->trace;
+	struct kernel_task *earlier;
 	struct start *start;
 
-	if (has_list(kernel) || is_recorded(kernel, record.tid)) {
+	if (has_list(kernel) || kernel_is_recorded(kernel, record.tid)) {
 		keep_start(kernel, record, name, ticks);
 		return;
 	}
-	if (!vec_grow(&trace->start, trace->starts, 1))
+	earlier = kernel_find_task(kernel, (pid_t)record.other);
+	if (earlier)
+		earlier->is_begun = false;
+	if (!vec_grow(&trace->start, trace->starts, 1)) {
+		kernel->period.lost_memory++;
 		return;
+	}
 	start = &trace->start[trace->starts++];
 	*start = (struct start){ .record = record, .ticks = ticks };
 	if (name)
@@ -646,7 +648,7 @@ static void keep_starts(struct kernel *kernel)
 		for (size_t i = 0; i < before; i++) {
 			const struct start *start = &trace->start[i];
 
-			if (is_recorded(kernel, start->record.tid))
+			if (kernel_is_recorded(kernel, start->record.tid))
 				keep_start(kernel, start->record, start->name, start->ticks);
 			else
 				trace->start[left++] = *start;
