@@ -6,7 +6,8 @@
 
 The cost is the processor time that recording adds while the program runs, in percent of the
 processor time of the program alone: additional time of the program, and the time of the recorder.
-The recorder's beginning before the program, and its end after the program, are not part of it. The
+The recorder's beginning before the program, the first second of an attach to redis, and the
+recorder's end after the program are not part of it. The
 column "begin and end" has them, in s of processor time for a run of the compiler; most of it is the
 writing of the log, and grows with the number of events. The cost for other programs of the machine
 is no part of it, either: with tracefs, the kernel compares each switch of the machine with a list
@@ -364,6 +365,7 @@ class Redis:
             os.write(orders[1], b"enable\n")
             if not os.read(answers[0], 16):
                 raise subprocess.CalledProcessError(1, "perf")
+            time.sleep(SETTLE)
             return self.slot(tracer.pid)
         finally:
             if tracer.poll() is None:

@@ -71,6 +71,9 @@ static int follow_trace(struct capture *capture, struct rotation *rotation,
 	struct blocked blocked = { .threads = 0 };
 
 	rotation->meanwhile = (struct kernel_meanwhile){ look_at_all, &follow };
+	if ((capture->plan->choose.include.count || capture->plan->choose.exclude.count) &&
+	    until->look_ms > CAPTURE_FILTER_MS)
+		until->look_ms = CAPTURE_FILTER_MS;
 	if (kernel->is_active) {
 		if (until->look_ms > kernel_look_ms(kernel))
 			until->look_ms = kernel_look_ms(kernel);

@@ -152,11 +152,13 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
  */
 int capture_look(struct capture *capture);
 
+/* The longest time between two looks if there is a filter, so that it soon has a new event type. */
+#define CAPTURE_FILTER_MS 20
+
 /*
  * Calls capture_look() if the last call was 15 ms ago, with a filter, or 100 ms ago, without one.
- * Otherwise only keeps the budget. A loop that also looks at the kernel's records runs every 10 ms,
- * and a look at the stream costs more processor time than a look at the kernel's memory. With a
- * filter, such a loop notices a new event type within 20 ms.
+ * Otherwise only keeps the budget. A loop that also looks at the kernel's records may run every 10
+ * ms, and a look at the stream costs more processor time than a look at the kernel's memory.
  */
 int capture_look_if_due(struct capture *capture);
 

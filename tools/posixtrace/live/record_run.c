@@ -38,8 +38,6 @@
 #include "log/logfile.h"
 #include "log/losses.h"
 
-#define LOOK_MS_FILTER 20 /* limit for the time until a new name is filtered */
-
 struct run {
 	const struct record *record;
 	const struct capture_plan *plan;
@@ -319,7 +317,7 @@ static int follow_trace(struct run *run)
 {
 	run->rotation.meanwhile = (struct kernel_meanwhile){ serve_recording, run };
 	if (run->plan->choose.include.count || run->plan->choose.exclude.count)
-		run->until.look_ms = LOOK_MS_FILTER;
+		run->until.look_ms = CAPTURE_FILTER_MS;
 	if (run->kernel.is_active) {
 		if (run->until.look_ms > kernel_look_ms(&run->kernel))
 			run->until.look_ms = kernel_look_ms(&run->kernel);
