@@ -249,7 +249,7 @@ run 0 record --sample 997 --trace none -o again.ptl ./again
 if wait $other; then
 	check "a number that is used again belongs to another program" test \
 		"$("$posixtrace" dump -e cpu.sample --pid "$(cat number)" again.ptl | wc -l)" -le 20
-	check "so do processes that it starts" test \
+	check "no sample is of a process that this program starts" test \
 		"$("$posixtrace" dump -e cpu.sample --pid "$(cat descendant)" again.ptl | wc -l)" = 0
 else
 	echo "without a number that is used again: no process got it"

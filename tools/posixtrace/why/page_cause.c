@@ -84,8 +84,8 @@ static void put_place(const struct page *page, const struct why_cause *cause)
 #define TAKERS 4 /* the most threads or programs that put_takers() writes */
 
 /*
- * How a thread or program that had the CPU is written. Neighbours of one form share words, but those
- * of the last form do not, because their labels may end with a clause or a list.
+ * How a thread or program that had the CPU is written. Neighbours of one form share words. Those of
+ * the last form do not, because their labels may end with a clause or a list.
  */
 enum taker_form { TAKER_THREAD, TAKER_PROGRAM, TAKER_MIXED };
 
