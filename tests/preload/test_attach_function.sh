@@ -261,4 +261,59 @@ check "the code of this process is restored" test "$before" = "$(code)"
 finish_program
 check "it gets its message" grep -qx 'ends 1' "$tmp/running.out"
 
+# Stacks of two threads in one mapping, with a guard between them that cannot be read. The C library
+# makes such stacks since glibc 2.42, on kernels that have these guards (Linux 6.13). A third stack is
+# at the begin of a large mapping.
+cat >"$tmp/guard.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#define STACK 0x40000
+static volatile int ends, count;
+__attribute__((noinline)) void leaf(void) { count = count * 3 + 1; }
+static void *calls(void *arg)
+{
+	while (!ends)
+		leaf();
+	return arg;
+}
+int main(void)
+{
+	char *stacks = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pool = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	pthread_t thread[3];
+	if (madvise(stacks + STACK, 4096, 102)) /* MADV_GUARD_INSTALL */
+		return 77;
+	for (int i = 0; i < 3; i++) {
+		pthread_attr_t attr;
+		pthread_attr_init(&attr);
+		if (i < 2)
+			pthread_attr_setstack(&attr, stacks + i * STACK + 4096 * i, STACK - 4096 * i);
+		else
+			pthread_attr_setstack(&attr, pool, STACK);
+		pthread_create(&thread[i], &attr, calls, NULL);
+	}
+	printf("runs\n");
+	fflush(stdout);
+	getchar();
+	ends = 1;
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	puts("ends");
+	return 0;
+}
+C
+mkdir "$tmp/g"
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -w -pthread -o "$tmp/g/running" "$tmp/guard.c" || exit 99
+if "$tmp/g/running" </dev/null >"$tmp/out"; then
+	start "$tmp/g/running"
+	attached --function 'leaf'
+	check "a process whose stacks have guards in one mapping is traced" test "$(count func.call)" -gt 0
+	finish_program
+	check "it goes on" grep -qx ends "$tmp/running.out"
+else
+	echo "no guards in mappings: not tested"
+fi
+
 finish

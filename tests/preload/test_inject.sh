@@ -68,6 +68,64 @@ for kind in wait sleep epoll select cond join sigwait compute allocate; do
 	end_reading $kind
 done
 
+# A thread that runs all the time, with the address of a finished call of dl_iterate_phdr() in its
+# stack, and one that runs in a callback of this function, which holds a lock of the linker.
+cat >"$tmp/callback.c" <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+static void *address;
+static volatile unsigned long count;
+static __attribute__((noinline)) void run(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		count = count + 1;
+}
+static int call(struct dl_phdr_info *info, size_t size, void *runs)
+{
+	address = __builtin_return_address(0);
+	if (runs)
+		run();
+	return 1;
+}
+int main(int argc, char **argv)
+{
+	void *volatile left[4];
+	/* An open of this file by another process sends SIGIO, which ends the program. */
+	int leased = open(getenv("LEASED"), O_RDWR | O_CREAT, 0600);
+	write(leased, "x", 1);
+	mmap(NULL, 4096, PROT_READ, MAP_SHARED, leased, 0);
+	fcntl(leased, F_SETLEASE, F_WRLCK);
+	dl_iterate_phdr(call, argc > 1 ? argv : NULL);
+	for (int i = 0; i < 4; i++)
+		left[i] = address;
+	run();
+	return left[0] == NULL;
+}
+C
+if "$posixtrace" doctor | grep -q '^works  *libdw' &&
+	${CC:-cc} -O1 -w -fasynchronous-unwind-tables -o "$tmp/callback" "$tmp/callback.c" 2>/dev/null; then
+	LEASED=$tmp/leased
+	export LEASED
+	start_reading "$tmp/callback"
+	rm -f "$log"
+	run 0 attach -p "$target" -o "$log" -d 50ms --trace io
+	check "the address of a finished callback is no reason to refuse" is_empty err
+	check "no file that the program has mapped as data is opened" kill -0 "$target"
+	kill_target
+	start_reading "$tmp/callback" inside
+	rm -f "$log"
+	run 1 attach -p "$target" -o "$log" -d 50ms --trace io
+	check "a thread in a callback of the linker does not load a library" has err \
+		'no thread of it was at a place where it can load a library'
+	kill_target
+fi
+
 # The calls of all threads, of the program and of its libraries are traced.
 begin calls
 rm -f "$log"

@@ -131,30 +131,32 @@ static bool is_replaced(const struct change *change, uint64_t address)
  * Returns whether a thread is among the replaced instructions, or its stack has an address among
  * them. Such an address on the stack may be the place at which a signal handler has interrupted the
  * thread. A number on the stack may also look like such an address by chance. That only delays the
- * change. If the stack cannot be read, the result is true, because it is unknown where the thread
- * is.
+ * change. If nothing of the stack can be read, the result is true, because it is unknown where the
+ * thread is.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
 {
-	const struct mapping *stack = mappings_at(mappings, thread->regs.rsp);
-	uint64_t at = thread->regs.rsp & ~(uint64_t)7, end, words[512];
+	const struct mapping *mapping = mappings_at(mappings, thread->regs.rsp);
+	const uint64_t at = thread->regs.rsp & ~(uint64_t)7;
+	struct mapping stack;
+	uint64_t *word;
+	size_t bytes;
+	bool is;
 
 	if (!change->ranges)
 		return false;
-	if (!stack || is_replaced(change, thread->regs.rip))
+	if (!mapping || is_replaced(change, thread->regs.rip))
 		return true;
-	end = stack->end - at > STACK_MAX ? at + STACK_MAX : stack->end;
-	for (; at < end; at += sizeof(words)) {
-		size_t bytes = end - at < sizeof(words) ? end - at : sizeof(words);
-
-		if (!memory_read(change->target->memory, at, words, bytes))
-			return true;
-		for (size_t i = 0; i < bytes / sizeof(*words); i++)
-			if (is_replaced(change, words[i]))
-				return true;
-	}
-	return false;
+	stack = *mapping;
+	if (stack.end - at > STACK_MAX)
+		stack.end = at + STACK_MAX;
+	bytes = memory_stack(change->target->memory, at, &stack, STACK_MAX, &word);
+	is = !bytes;
+	for (size_t i = 0; i < bytes / sizeof(*word) && !is; i++)
+		is = is_replaced(change, word[i]);
+	free(word);
+	return is;
 }
 
 /*

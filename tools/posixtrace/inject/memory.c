@@ -50,6 +50,34 @@ bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes
 }
 
 /*
+ * A read of several pages returns the bytes before the first page that cannot be read. An address
+ * behind the last page of the process cannot be read either.
+ */
+size_t memory_stack(int memory, uint64_t address, const struct mapping *mapping, size_t most,
+		    uint64_t **word)
+{
+	const size_t step = (size_t)64 << 10;
+	size_t count = 0, room = mapping->end - address;
+	ssize_t got = 1;
+
+	*word = NULL;
+	room = (room <= most ? room : most + sizeof(**word)) & ~(sizeof(**word) - 1);
+	while (count < room && got > 0) {
+		const size_t bytes = room - count < step ? room - count : step;
+		uint64_t *more = realloc(*word, count + bytes);
+
+		if (!more)
+			return 0;
+		*word = more;
+		do
+			got = pread(memory, (char *)more + count, bytes, (off_t)(address + count));
+		while (got < 0 && errno == EINTR);
+		count += got > 0 ? (size_t)got : 0;
+	}
+	return count > most ? 0 : count & ~(sizeof(**word) - 1);
+}
+
+/*
  * The function reads byte by byte, because the string may end just before memory that cannot be
  * read.
  */

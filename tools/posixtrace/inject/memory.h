@@ -25,6 +25,18 @@ int memory_open(pid_t pid, pid_t tid);
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes);
 bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes);
 
+struct mapping;
+
+/*
+ * Reads a stack from an address up to its end, in memory that the caller frees. "mapping" contains
+ * the address. Since glibc 2.42 a mapping may have the stacks of several threads, with guards
+ * between them, which cannot be read. So the stack ends with the mapping or before the first page
+ * that cannot be read. Returns the number of bytes, a multiple of 8. Returns 0 if the stack has
+ * more than "most" bytes, if nothing can be read, or if memory is lacking.
+ */
+size_t memory_stack(int memory, uint64_t address, const struct mapping *mapping, size_t most,
+		    uint64_t **word);
+
 /*
  * Reads a string. The part that does not fit into the buffer is dropped. If the address cannot be
  * read, the string is empty.

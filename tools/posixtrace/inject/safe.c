@@ -12,6 +12,7 @@
 #include <ucontext.h>
 
 #include "base/procfile.h"
+#include "inject/frames.h"
 
 #define STACK_MAX     ((uint64_t)16 << 20) /* bytes; a deeper stack counts as unsafe */
 #define CALL_BYTES    7                    /* the longest instruction of a call */
@@ -132,13 +133,12 @@ struct stack {
 static bool read_stack(struct stack *stack, const struct target *target,
 		       const struct stopped *thread, const struct mapping *mapping)
 {
+	size_t bytes;
+
 	stack->begin = thread->regs.rsp & ~(uint64_t)7;
-	if (mapping->end - stack->begin > STACK_MAX)
-		return false;
-	stack->words = (mapping->end - stack->begin) / sizeof(*stack->word);
-	stack->word = malloc(stack->words * sizeof(*stack->word) + 1);
-	return stack->word && memory_read(target->memory, stack->begin, stack->word,
-					  stack->words * sizeof(*stack->word));
+	bytes = memory_stack(target->memory, stack->begin, mapping, STACK_MAX, &stack->word);
+	stack->words = bytes / sizeof(*stack->word);
+	return stack->words;
 }
 
 /* Returns the word at an address of the stack, or 0 if the address is outside of the stack. */
@@ -254,7 +254,7 @@ static bool has_signal_frame(const struct target *target, const struct stack *st
 
 /*
  * Returns whether the stack has a return address in locked code. If a variable has a value that
- * looks like such an address, a safe thread counts as unsafe, which does no harm.
+ * looks like such an address, the result is also true; frames_are_good() then decides.
  */
 static bool has_locked_code(const struct target *target, const struct stack *stack)
 {
@@ -301,7 +301,9 @@ static bool is_safe_running(const struct target *target, const struct stopped *t
 	return code && code->is_executable && !elf_has_code(&target->libc, thread->regs.rip) &&
 	       !elf_has_code(&target->loader, thread->regs.rip) &&
 	       !strstr(code->path, "libposixtrace") && !strstr(code->path, "[v") &&
-	       target_has_libc_malloc(target) && !has_locked_code(target, stack);
+	       target_has_libc_malloc(target) &&
+	       (!has_locked_code(target, stack) ||
+		frames_are_good(target, thread, is_in_locked_code));
 }
 
 /*
