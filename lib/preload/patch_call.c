@@ -316,6 +316,7 @@ static void enter_function(uint64_t function, const void **place, const struct s
 	 */
 	if (slot && shim_slot[slot].place == place) {
 		close_slot(slot, NULL);
+		atomic_store_explicit(&shim_slot[slot].mark, NULL, memory_order_relaxed);
 		if (!is_recorded(probe))
 			return;
 		shim_slot[slot].probe = keep_values(slot, probe, registers);
@@ -351,6 +352,12 @@ void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
 	const struct shim_registers registers = { .frame = frame, .vectors = vectors };
 	uint32_t slot = slot_at(at);
 
+	/*
+	 * The slot may have been marked at a throw that did not leave this function. A free slot
+	 * must not have a mark, because leave_frames() would free it again.
+	 */
+	atomic_store_explicit(&shim_slot[slot].mark, NULL, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
 	/*
 	 * The event needs the return address in the slot, so it is recorded before the slot is
 	 * given back.

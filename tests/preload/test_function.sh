@@ -121,6 +121,71 @@ cut -d ' ' -f 1 "$tmp/out" >"$tmp/stacks"
 check "folded stacks have the tree" test "$(tr '\n' ' ' <"$tmp/stacks")" = \
 	"main main;top main;top;middle main;top;middle;leaf "
 
+# Functions that a thread does not leave by a return. The program is not linked with the library that
+# unwinds the stack.
+cat >"$tmp/ends.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+volatile int count, waiting;
+__attribute__((noinline)) void leaves(void) { count = count + 1; pthread_exit(NULL); }
+__attribute__((noinline)) void *left(void *a) { leaves(); count = count + 1; return a; }
+__attribute__((noinline)) void waits(void) { waiting = 1; while (count) pause(); }
+__attribute__((noinline)) void *cancelled(void *a) { waits(); count = count + 1; return a; }
+int main(void)
+{
+	pthread_t id;
+	pthread_create(&id, NULL, left, NULL);
+	pthread_join(id, NULL);
+	pthread_create(&id, NULL, cancelled, NULL);
+	while (!waiting)
+		usleep(1000);
+	pthread_cancel(id);
+	pthread_join(id, NULL);
+	return 1;
+}
+C
+# shellcheck disable=SC2086
+$cc -O1 -w -pthread -o "$tmp/ends" "$tmp/ends.c" || exit 99
+traced "$tmp/ends" --trace thread --function leaves --function waits
+check "functions that the end of a thread leaves: the program does what it does" same
+check "each of them has ended" test "$(count func.call) $(count func.open)" = "2 0"
+
+# A jump out of a destructor that runs because of an exception, at whose throw the outer functions were
+# marked. They return, and the thread ends. Later threads need many slots, which must all be different.
+cat >"$tmp/jump.cc" <<'C'
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+volatile int count;
+static thread_local jmp_buf env;
+__attribute__((noinline)) void leaf(int n) { if (n) leaf(n - 1); count = count + 1; }
+struct jumper { ~jumper() { if (count) longjmp(env, 1); } };
+__attribute__((noinline)) void thrower() { count = count + 1; throw 1; }
+__attribute__((noinline)) void middle() { jumper here; thrower(); count = count + 1; }
+__attribute__((noinline)) void catcher() { try { middle(); } catch (int) { count = count + 1; } }
+__attribute__((noinline)) void tries() { if (!setjmp(env)) catcher(); count = count + 1; }
+__attribute__((noinline)) void outer_two() { tries(); count = count + 1; }
+__attribute__((noinline)) void outer() { outer_two(); count = count + 1; }
+static void *jumps(void *a) { outer(); return a; }
+static void *calls(void *a) { for (int i = 0; i < 2000; i++) leaf(12); return a; }
+int main()
+{
+	pthread_t id;
+	pthread_create(&id, nullptr, jumps, nullptr);
+	pthread_join(id, nullptr);
+	for (int i = 0; i < 40; i++) { /* more than the shim has lists of slots */
+		pthread_create(&id, nullptr, calls, nullptr);
+		pthread_join(id, nullptr);
+	}
+	puts("ends");
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+$cxx -O1 -w -pthread -o "$tmp/jump" "$tmp/jump.cc" || exit 99
+traced "$tmp/jump" --trace thread --function '*@jump'
+check "a jump out of a destructor: the program does what it does" same
+
 # A library that is loaded later.
 cat >"$tmp/loads.c" <<'C'
 #include <dlfcn.h>

@@ -144,6 +144,7 @@ struct proof {
 	const struct binary_function *function;
 	uint64_t from, until;   /* the replaced bytes */
 	int64_t depth;          /* offset of the return address from rsp */
+	bool is_hook;           /* of exceptions or jumps: its return address does not change */
 	bool is_begin;          /* no branch, call or return was seen yet */
 	bool has_frame;         /* rbp points 8 bytes below the return address */
 	bool has_indirect;      /* the function jumps through a register or memory */
@@ -192,8 +193,9 @@ static void check_table(struct proof *proof, uint64_t table)
  */
 static void check_return_address(struct proof *proof, const struct insn *insn)
 {
-	if ((insn->base == INSN_STACK && insn->offset == proof->depth) ||
-	    (insn->base == INSN_FRAME && proof->has_frame && insn->offset == 8))
+	if (!proof->is_hook &&
+	    ((insn->base == INSN_STACK && insn->offset == proof->depth) ||
+	     (insn->base == INSN_FRAME && proof->has_frame && insn->offset == 8)))
 		proof->why = "it uses its own return address";
 	if (insn->target || insn->kind == INSN_CALL || insn->kind == INSN_RETURN ||
 	    insn->kind == INSN_INDIRECT)
@@ -361,7 +363,8 @@ struct patchable patchable_of(struct binary_file *file, const struct binary_func
 {
 	struct patchable is = { .site = { .function = function->address, .kind = kind,
 					  .site = function->address } };
-	struct proof proof = { .file = file, .function = function, .is_begin = true };
+	struct proof proof = { .file = file, .function = function, .is_begin = true,
+			       .is_hook = kind != SHIM_SITE_FUNCTION };
 
 	is.why = refuse_early(file, function, kind);
 	if (!is.why)

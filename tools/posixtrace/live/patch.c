@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/path.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -23,6 +24,8 @@
 #include "live/open_calls.h"
 #include "live/preload.h"
 #include "live/process.h"
+
+#define UNWINDER "libgcc_s.so.1"
 
 /* Compares two reasons, for qsort(): the most frequent reason comes first. */
 static int by_count(const void *a, const void *b)
@@ -96,6 +99,26 @@ static bool has_module(const struct libraries *libraries, const char *module)
 		if (patches_is_of(module, libraries->path[i]))
 			return true;
 	return false;
+}
+
+/*
+ * Adds the library that unwinds the stack, next to the C library. Only C++ programs are linked with
+ * it, but the C library loads it for pthread_exit() and for a cancellation, and the shim loads it
+ * before it patches functions. The library has the hook of these ends of a thread. Returns false if
+ * memory is lacking.
+ */
+static bool add_unwinder(struct libraries *libraries)
+{
+	for (size_t i = 0; i < libraries->count; i++) {
+		const char *libc = libraries->path[i], *name = path_last(libc);
+		char path[PATH_MAX];
+
+		if (!strcmp(name, "libc.so.6") &&
+		    snprintf(path, sizeof(path), "%.*s%s", (int)(name - libc), libc, UNWINDER) <
+			    (int)sizeof(path) && !access(path, R_OK))
+			return libraries_add(libraries, path);
+	}
+	return true;
 }
 
 /*
@@ -185,12 +208,14 @@ static bool add_later(struct patches *plan, struct libraries *libraries, char *c
 static bool plan_all(struct patches *plan, struct libraries *libraries, char *const argv[],
 		     pid_t pid)
 {
-	bool good;
+	/* A running process has mapped this library after its first plan. Then it is planned. */
+	bool good = !argv || !plan->patterns || has_module(libraries, UNWINDER) ||
+		    add_unwinder(libraries);
 
 	plan->linked = libraries->count;
 	if (plan->patterns)
 		plan->open_file = open_calls_make() + 1;
-	good = add_later(plan, libraries, argv, pid);
+	good = good && add_later(plan, libraries, argv, pid);
 	for (size_t i = 0; i < libraries->count && good; i++)
 		good = patches_file(plan, libraries->path[i]);
 	libraries_fini(libraries);
