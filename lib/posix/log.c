@@ -310,6 +310,7 @@ static const char *copy_wide(struct scratch *scratch, const wchar_t *string, siz
 static struct posix_trace_arg_np field_of(unsigned type, const union argument *passed, int i,
 					  const char *format, struct scratch *scratch)
 {
+	static const char null[] = "(null)";
 	struct posix_trace_arg_np arg = { .type = fields[type].type, .u64 = passed[i].u64 };
 
 	switch (type) {
@@ -321,9 +322,11 @@ static struct posix_trace_arg_np field_of(unsigned type, const union argument *p
 	case PTX_FORMAT_SHORT_STRING:
 	case PTX_FORMAT_WIDE_STRING:
 		arg.data = passed[i].pointer;
-		/* printf() of the GNU C library shows a null pointer like this. */
+		/* printf() of the GNU C library shows a null pointer like this, or not at all. */
 		if (!arg.data)
-			arg.data = "(null)";
+			arg.data = type != PTX_FORMAT_STRING &&
+						   precision_of(format, i, passed) < strlen(null) ?
+					   "" : null;
 		else if (type == PTX_FORMAT_SHORT_STRING)
 			arg.data = copy_short(scratch, arg.data, precision_of(format, i, passed));
 		else if (type == PTX_FORMAT_WIDE_STRING)

@@ -45,9 +45,14 @@ static void reals(void)
 static void strings(void)
 {
 	const char raw[4] = { 'a', 'b', 'c', 'd' }; /* without a NUL */
+	/* volatile, because the compiler warns about a null pointer that it knows */
+	const char *volatile nothing = NULL;
+	const wchar_t *volatile nothing_wide = NULL;
 
 	BOTH("%.3s|%.*s|%10s|%-10s|%10.2s|%.0s|%s", "abcdef", 4, raw, "right", "left", "cut",
 	     "x", "");
+	BOTH("%s|%.2s|%.6s|%.*s|%.*s|%.5ls|%8.0s|%8s", nothing, nothing, nothing, 5, nothing, -1,
+	     nothing, nothing_wide, nothing, nothing);
 	BOTH("%2$s is %1$d, %2$s", 5, "five");
 	BOTH("%p|%20p|%-20p|%p", (void *)0x1234, (void *)0x1, (void *)0x2, (void *)0);
 	BOTH("quotes \" and \\, \001 and \177 and \xc3\xa4");
