@@ -25,6 +25,11 @@ check "meson.build has the version of configure.ac" \
 	grep -q "version: '$version'" "$source/meson.build"
 check "the wrap file has it" \
 	grep -qx "directory = libposixtrace-$version" "$source/tests/projects/meson/subprojects/posixtrace.wrap"
+archive=libposixtrace-$version$(sed -n 's/^DIST_ARCHIVES = \$(distdir)//p' "$source/Makefile.in")
+check "it has the name of the release that make dist makes" \
+	grep -qx "source_filename = $archive" "$source/tests/projects/meson/subprojects/posixtrace.wrap"
+check "the example of ExternalProject has this name" \
+	grep -qF "RELEASE $archive " "$source/tests/projects/cmake-external/CMakeLists.txt"
 
 has_meson() { command -v meson && command -v ninja && command -v pkg-config; } >/dev/null
 has_cmake() { command -v cmake && command -v make; } >/dev/null
@@ -100,7 +105,7 @@ mkdir "$release"
 (cd "$source" && cp -Rp Makefile.am Makefile.in aclocal.m4 build-aux configure configure.ac examples \
 	include lib m4 meson.build posixtrace.pc.in tests tools "$release")
 chmod -R u+w "$release"
-tar -C "$scratch" -czf "$release.tar.gz" "libposixtrace-$version" || exit 99
+XZ_OPT=-0 tar -C "$scratch" -cJf "$release.tar.xz" "libposixtrace-$version" || exit 99
 
 # --- A static library
 
@@ -186,7 +191,7 @@ rm -rf "$release"
 if has_meson; then
 	with_wrap() {
 		cd "$scratch/meson" && mkdir subprojects/packagefiles &&
-			cp "$release.tar.gz" subprojects/packagefiles &&
+			cp "$release.tar.xz" subprojects/packagefiles &&
 			meson setup --wrap-mode=forcefallback wrapped && ninja -C wrapped
 	}
 	check "meson builds it by the wrap file" with_wrap
@@ -195,7 +200,7 @@ fi
 if has_cmake; then
 	project cmake-external
 	with_external() {
-		cd "$scratch/cmake-external" && cmake -DPOSIXTRACE_RELEASE="$release.tar.gz" -B build . &&
+		cd "$scratch/cmake-external" && cmake -DPOSIXTRACE_RELEASE="$release.tar.xz" -B build . &&
 			cmake --build build
 	}
 	check "CMake builds it by ExternalProject" with_external
