@@ -16,8 +16,8 @@
 #include <link.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/uio.h>
 
+#include "preload/call.h"
 #include "preload/choose.h"
 #include "preload/environment.h"
 #include "preload/io.h"
@@ -71,14 +71,24 @@ static atomic_bool may_have_loaded;
 char shim_inject_list[SHIM_INJECT_LIST];
 static atomic_bool follows; /* whether a tracer records children */
 
+extern const struct shim_wrapped __start_shim_wrapped[] __attribute__((visibility("hidden")));
+extern const struct shim_wrapped __stop_shim_wrapped[] __attribute__((visibility("hidden")));
+
 /*
- * Only the C library and the shim define epoll_pwait2() and pwritev2(). If the dynamic linker binds
- * these names to the shim, the shim precedes the C library in the search order, so the shim was
- * preloaded.
+ * If the dynamic linker binds any name of the C library to the shim, the shim precedes the C
+ * library in the search order, so the shim was preloaded. A program may define functions with such
+ * names. A sanitizer in the program defines many of them, but not all, so all names are examined.
+ * In most programs the first one is sufficient. A name that the C library does not have shows
+ * nothing.
  */
 bool shim_is_injected(void)
 {
-	return !shim_is_own((const void *)epoll_pwait2) && !shim_is_own((const void *)pwritev2);
+	if (shim_is_own((const void *)epoll_pwait2))
+		return false;
+	for (const struct shim_wrapped *at = __start_shim_wrapped; at < __stop_shim_wrapped; at++)
+		if (shim_is_own(dlsym(RTLD_DEFAULT, at->name)) && dlsym(RTLD_NEXT, at->name))
+			return false;
+	return true;
 }
 
 /* Returns the hash of a name by Bernstein's function, which is good enough for function names. */

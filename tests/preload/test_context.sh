@@ -274,6 +274,29 @@ POSIXTRACE=off recorded all "$probe" syncs
 check "POSIXTRACE=off: only the recorder's event of the end is there" shows posixtrace_ended 1
 check "POSIXTRACE=off: nothing is traced" shows . 1
 
+# A program that defines functions of the C library, as a sanitizer in the program does. Its other
+# calls are recorded.
+cat >"$tmp/defines.c" <<'C'
+#define _GNU_SOURCE
+#include <sys/epoll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+int epoll_pwait2(int fd, struct epoll_event *event, int n, const struct timespec *t, const sigset_t *s)
+{
+	return -1;
+}
+ssize_t pwritev2(int fd, const struct iovec *part, int n, off_t at, int flags) { return -1; }
+int main(void)
+{
+	close(-31);
+	return 0;
+}
+C
+if ${CC:-cc} -w -rdynamic -o "$tmp/defines" "$tmp/defines.c"; then
+	recorded io "$tmp/defines"
+	check "the calls of a program that defines functions of the C library are recorded" call 31 1
+fi
+
 # A library whose constructor runs before that of libposixtrace makes 0 or 100 allocations. The shim
 # counts all of them, and none of those that libposixtrace makes afterwards.
 cat >"$tmp/first.c" <<'C'
