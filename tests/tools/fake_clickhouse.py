@@ -575,13 +575,13 @@ def answer(sql):
     if re.fullmatch(r"INSERT INTO voided VALUES \(\d+\)(,\(\d+\))*", sql):
         voided.update(map(int, re.findall(r"\d+", sql)))
         return b""
-    found = re.fullmatch(r"SELECT DISTINCT row_attempt FROM (logs_rows|events_rows|summary_rows|other_rows) WHERE "
+    found = re.fullmatch(r"SELECT groupUniqArray\(row_attempt\) FROM (logs_rows|events_rows|summary_rows|other_rows) WHERE "
                          r"(?:row_table = ('logs'|8|108) AND )?row_source = (\d+) FORMAT RowBinary", sql)
     if found:
         assert found[2] in {"summary_rows": ("'logs'",), "other_rows": ("8", "108")}.get(found[1], (None,))
         name = "logs_rows" if found[2] else found[1]
         attempts = {a for s, _, a in tables.get(name, []) if s == int(found[3]) and not is_behind(0)}
-        return struct.pack("<%dQ" % len(attempts), *attempts)
+        return put_varint(len(attempts)) + struct.pack("<%dQ" % len(attempts), *attempts)
     found = re.fullmatch(r"SELECT toString\(count\(\)\) FROM (\w+) WHERE row_source = (\d+) AND "
                          r"row_attempt = (\d+)", sql)
     if found:

@@ -243,16 +243,33 @@ static bool resolve_attempts(struct shipment *shipment)
 	return true;
 }
 
-/* Returns whether the answer consists of numbers of attempts. */
-static bool are_attempts(const struct bytes *answer)
+/*
+ * Reads the length of an array of attempts, which is the whole answer. Returns false if the answer
+ * is something else, such as an empty answer or a page of a proxy. If such an answer counted as a
+ * list of attempts, rows that exist would be sent again.
+ */
+static bool get_attempts(const struct bytes *answer, size_t *at, uint64_t *attempts)
 {
-	return answer->used % sizeof(uint64_t) == 0;
+	return server_get_varint(answer, at, attempts) &&
+	       (answer->used - *at) % sizeof(uint64_t) == 0 &&
+	       (answer->used - *at) / sizeof(uint64_t) == *attempts;
 }
 
-/* If an empty answer of a proxy counted as "no attempt", rows that exist would be sent again. */
+static bool are_attempts(const struct bytes *answer)
+{
+	uint64_t attempts;
+	size_t at = 0;
+
+	return get_attempts(answer, &at, &attempts);
+}
+
+/* Is for rows that were counted before, so at least one attempt must have them. */
 static bool has_attempts(const struct bytes *answer)
 {
-	return answer->used && are_attempts(answer);
+	uint64_t attempts;
+	size_t at = 0;
+
+	return get_attempts(answer, &at, &attempts) && attempts;
 }
 
 /*
@@ -265,19 +282,21 @@ static bool void_rows(struct shipment *shipment, const char *table, const char *
 		      link_check is_right)
 {
 	struct link *link = shipment->link;
+	const struct bytes *answer = &link->server.answer;
 	struct bytes sql = { .at = NULL };
-	uint64_t attempt;
+	uint64_t attempts = 0, attempt;
 	size_t at = 0;
 	bool good;
 
-	bytes_printf(&sql, "SELECT DISTINCT row_attempt FROM %s WHERE %srow_source = %" PRIu64
-		     " FORMAT RowBinary", table, condition, shipment->source);
+	bytes_printf(&sql, "SELECT groupUniqArray(row_attempt) FROM %s WHERE %srow_source = %"
+		     PRIu64 " FORMAT RowBinary", table, condition, shipment->source);
 	good = link_query_synced(link, &sql, ATTEMPTS_BYTES, is_right);
 	sql.used = 0;
 	bytes_str(&sql, "INSERT INTO voided VALUES ");
-	while (good && server_get_u64(&link->server.answer, &at, &attempt))
-		bytes_printf(&sql, "%s(%" PRIu64 ")", at > sizeof(attempt) ? "," : "", attempt);
-	if (good && at)
+	good = good && get_attempts(answer, &at, &attempts);
+	for (uint64_t i = 0; good && i < attempts && server_get_u64(answer, &at, &attempt); i++)
+		bytes_printf(&sql, "%s(%" PRIu64 ")", i ? "," : "", attempt);
+	if (good && attempts)
 		good = link_query_bytes(link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
