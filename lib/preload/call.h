@@ -91,7 +91,8 @@ void shim_record_strings(struct shim_call *call, int error, const struct shim_st
  * functions and passes each call on to the wrapper, including calls that libposixtrace makes.
  * start.c does not trace the types of such functions, because recording would call the wrapper
  * again. The struct has the name of the function and not its address. The dynamic linker would look
- * up an address at each start, but start.c looks up the names only if there is a sanitizer.
+ * up an address at each start, but start.c and inject.c look up the names only if there is a
+ * sanitizer, or if the shim was not preloaded.
  */
 struct shim_wrapped {
 	short type;
@@ -104,6 +105,10 @@ struct shim_wrapped {
 		__attribute__((section("shim_wrapped"), used, aligned(2))) = { (type_), #name_ }; \
 	_Static_assert(sizeof(#name_) <= sizeof(name_##_wrapped.name), \
 		       "the name has room for its NUL")
+
+/* The linker defines the beginning and the end of the section. */
+extern const struct shim_wrapped __start_shim_wrapped[] __attribute__((visibility("hidden")));
+extern const struct shim_wrapped __stop_shim_wrapped[] __attribute__((visibility("hidden")));
 
 #define SHIM_LIST(...) __VA_ARGS__
 

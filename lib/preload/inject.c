@@ -71,9 +71,6 @@ static atomic_bool may_have_loaded;
 char shim_inject_list[SHIM_INJECT_LIST];
 static atomic_bool follows; /* whether a tracer records children */
 
-extern const struct shim_wrapped __start_shim_wrapped[] __attribute__((visibility("hidden")));
-extern const struct shim_wrapped __stop_shim_wrapped[] __attribute__((visibility("hidden")));
-
 /*
  * If the dynamic linker binds any name of the C library to the shim, the shim precedes the C
  * library in the search order, so the shim was preloaded. A program may define functions with such

@@ -94,9 +94,6 @@ static bool has_own_memory(void)
 	return __lsan_do_leak_check || !shim_is_own((const void *)mmap);
 }
 
-extern const struct shim_wrapped __start_shim_wrapped[] __attribute__((visibility("hidden")));
-extern const struct shim_wrapped __stop_shim_wrapped[] __attribute__((visibility("hidden")));
-
 /*
  * Returns whether a sanitizer defines a function of this type. If the library called the function,
  * the sanitizer would call the wrapper. The wrapper would trace the call as a call of the program,
