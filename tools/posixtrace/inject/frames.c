@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/rootfile.h"
+#include "symbols/no_search.h"
 
 #define FRAMES_MAX   4096 /* the walk fails in a deeper stack */
 #define WALK_SECONDS 10 /* on a busy machine, a walk takes some ten milliseconds */
@@ -33,25 +34,9 @@ struct walk {
 	unsigned frames;
 };
 
-/* libdw gets the files of modules by dwfl_report_elf(), and needs no others. */
-static int frames_no_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			  char **file, Elf **elf)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)elf;
-	return -1;
-}
-
-static int frames_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			       const char *file, const char *link, GElf_Word crc, char **found)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc;
-	(void)found;
-	return -1;
-}
-
 static const Dwfl_Callbacks frames_files = {
-	.find_elf = frames_no_file,
-	.find_debuginfo = frames_no_debuginfo,
+	.find_elf = no_file,
+	.find_debuginfo = no_debuginfo,
 };
 
 /* Lists one thread. */

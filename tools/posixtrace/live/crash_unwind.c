@@ -22,23 +22,11 @@
 
 # include "inject/memory.h"
 # include "symbols/demangle.h"
-
-/*
- * libdw calls this function to find a separate file with debugging information. It never finds one,
- * because the search may ask servers, and the process would wait meanwhile. Unwind tables and
- * symbols are in the modules.
- */
-static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			     const char *file, const char *link, GElf_Word crc, char **found)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc;
-	(void)found;
-	return -1;
-}
+# include "symbols/no_search.h"
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_linux_proc_find_elf,
-	.find_debuginfo = find_no_debuginfo,
+	.find_debuginfo = no_debuginfo,
 };
 
 struct unwind {

@@ -61,6 +61,7 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 #include <unistd.h>
 
 #include "symbols/module.h"
+#include "symbols/no_search.h"
 
 #define SESSIONS   64 /* the most processes whose modules are kept */
 #define ANCESTORS  8
@@ -92,28 +93,9 @@ struct stack_unwinder {
 	uint64_t address;
 };
 
-/*
- * The callback by which libdw would search for the file of a module. It finds none, because libdw
- * gets the file by dwfl_report_elf().
- */
-static int find_no_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			char **file, Elf **elf)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)elf;
-	return -1;
-}
-
-static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			     const char *file, const char *link, GElf_Word crc, char **found)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc;
-	(void)found;
-	return -1;
-}
-
 static const Dwfl_Callbacks files = {
-	.find_elf = find_no_file,
-	.find_debuginfo = find_no_debuginfo,
+	.find_elf = no_file,
+	.find_debuginfo = no_debuginfo,
 };
 
 /* ------------------------------------------------------------------ the thread of a copy */
